@@ -1,0 +1,1 @@
+"""Relationships and claims to facts: pure, re-derived whole for every touched key; grade derived."""

@@ -1,0 +1,77 @@
+"""The Claude Code adapter: what the rest of the program sees of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from stemma.model.source import Placement
+from stemma.normalize.claude_code.decode import is_whole_object
+from stemma.normalize.claude_code.fold import fold
+from stemma.normalize.claude_code.sidecars import read_sidecar
+from stemma.normalize.claude_code.state import REVISION
+from stemma.normalize.claude_code.versions import CAPABILITIES
+from stemma.normalize.port import Capability, Normalized
+from stemma.normalize.redact import sweep
+
+
+class ClaudeCode:
+    """Reads Claude Code's transcripts, workflow journals and sidecars."""
+
+    agent = "claude-code"
+    revision = REVISION
+
+    def normalize(self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]) -> Normalized:
+        """See ``AgentAdapter.normalize``."""
+        out = fold(placement, state, lines)
+        _redact(out)
+        return out
+
+    def is_whole(self, tail: bytes) -> bool:
+        """See ``AgentAdapter.is_whole``."""
+        return is_whole_object(tail)
+
+    def sidecar(self, placement: Placement, data: bytes) -> Normalized | None:
+        """See ``AgentAdapter.sidecar``."""
+        claims = read_sidecar(placement, data)
+        if claims is None:
+            return None
+        out = Normalized(claims=claims)
+        _redact(out)
+        return out
+
+    def capabilities(self) -> tuple[Capability, ...]:
+        """See ``AgentAdapter.capabilities``."""
+        return CAPABILITIES
+
+
+
+
+def _redact(out: Normalized) -> None:
+    """Redact every text that will be stored."""
+    holders: list[tuple[object, str]] = []
+    texts: list[str] = []
+    for event in out.events:
+        if event.summary:
+            holders.append((event, "summary"))
+            texts.append(event.summary)
+    for event in out.events:
+        if event.subject and "/" in event.subject:
+            holders.append((event, "subject"))
+            texts.append(event.subject)
+    for turn in out.turns.values():
+        holders.append((turn, "prompt"))
+        texts.append(turn.prompt)
+    for tool in out.tools.values():
+        holders.append((tool, "target"))
+        texts.append(tool.target)
+    for claim in out.claims:
+        if claim.body.description:
+            holders.append((claim.body, "description"))
+            texts.append(claim.body.description)
+    for part in out.parts.values():
+        holders.extend(((part, "title"), (part, "first_prompt")))
+        texts.extend((part.title, part.first_prompt))
+    redacted = sweep(texts)
+    if redacted is not None:
+        for (holder, name), text in zip(holders, redacted, strict=True):
+            setattr(holder, name, text)

@@ -1,0 +1,1 @@
+"""Claims to relationships: pure; each graded, with the record that proves it."""

@@ -1,0 +1,107 @@
+"""Facts of one batch: everything that new claims touched is derived again, in the batch's own transaction."""
+
+from __future__ import annotations
+
+from stemma.derive.agents import derive_agent
+from stemma.derive.sessions import derive_lineage, derive_session
+from stemma.derive.usage import Counted, SessionTimes, count
+from stemma.derive.workflows import derive_run
+from stemma.store.sqlite.facts import Facts
+from stemma.store.sqlite.writer import Touched, Writer
+
+_UNSHARED = SessionTimes(0, 0)
+
+
+def settle(writer: Writer, now: int) -> None:
+    """Derive what the batch touched.
+
+    Order matters only where a fact depends on another: sessions before owners, owners before lineage.
+
+    Args:
+        writer: The writer, inside a batch.
+        now: Time of receipt for the changes journal, microseconds; no fact depends on it.
+    """
+    touched, writer.touched = writer.touched, Touched()
+    if not touched:
+        return
+    facts = Facts(writer)
+    for session in touched.sessions:
+        facts.put_session(session, derive_session(session, writer.loading.parts(session)))
+    for session in _settle_usage(writer, facts, touched):
+        touched.lineages[session] = None
+    for session in touched.main_threads:
+        for agent in writer.loading.unfinished(session):
+            touched.agents[session, agent] = None
+    for session, agent in touched.agents:
+        derived = derive_agent(writer.loading.evidence(session, agent))
+        if derived is None:
+            facts.put_agent(session, agent, None, [])
+        else:
+            facts.put_agent(session, agent, derived.fact, derived.proofs)
+    for session, run in touched.runs:
+        members = bool(writer.loading.agents_linked(session, run))
+        facts.put_run(derive_run(run, writer.loading.claims(session, run), members), session, run)
+    for session in touched.lineages:
+        _settle_lineage(writer, facts, session)
+    facts.journal(now)
+
+
+def _settle_usage(writer: Writer, facts: Facts, touched: Touched) -> list[str]:
+    """Count touched messages; where that changes a tie-breaking time of a session, count what it shares once more.
+
+    Returns:
+        Sessions whose lineage may have changed.
+    """
+    loading = writer.loading
+    counted = _count(writer, list(touched.messages))
+    known = [message for message, new in touched.messages.items() if not new]
+    facts.put_usage(counted, known, shrunk=touched.shrunk)
+    holders = {session for result in counted.values() for session in result.holders}
+    changed: list[str] = []
+    for session in sorted(holders | set(touched.sessions)):
+        before = loading.shared_times(session)
+        if before is None and session not in holders:
+            continue
+        if session in holders or before is None:
+            after = loading.session_times(session)
+        else:
+            own = _first_own(counted, session)
+            first = min(t for t in (before.first_own_at, own, 1 << 62) if t)
+            after = SessionTimes(loading.started_at(session), 0 if first == 1 << 62 else first)
+        if after != before:
+            facts.put_shared_times(session, after)
+            changed.append(session)
+    again = sorted({message for session in changed for message in loading.shared_messages(session)})
+    if again:
+        recounted = _count(writer, again)
+        facts.put_usage(recounted, ())
+        holders |= {session for result in recounted.values() for session in result.holders}
+    return sorted(holders)
+
+
+def _count(writer: Writer, messages: list[str]) -> dict[str, Counted]:
+    loading = writer.loading
+    claims = loading.usage_claims(messages)
+    return {
+        message: count(found, lambda session: loading.shared_times(session) or _UNSHARED)
+        for message, found in claims.items()
+    }
+
+
+def _first_own(counted: dict[str, Counted], session: str) -> int:
+    """Earliest of the batch's responses that only this session holds; 0 when there is none."""
+    times = (
+        request.first_at
+        for result in counted.values()
+        if not result.holders
+        for request in result.requests
+        if request.session == session and request.first_at
+    )
+    return min(times, default=0)
+
+
+def _settle_lineage(writer: Writer, facts: Facts, session: str) -> None:
+    claims = writer.loading.lineage_claims(session)
+    declared = {one.claim.subject for one in claims if one.claim.body.name == "fork"}
+    roots = {one.claim.subject for one in claims if one.claim.body.name == "clear"}
+    facts.put_lineage(session, derive_lineage(session, writer.loading.inherited(session), declared, roots))

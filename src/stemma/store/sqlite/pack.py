@@ -1,0 +1,54 @@
+"""Packed forms: event segments and the bodies of usage claims."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import msgspec
+
+from stemma.model.event import PackedEvent
+from stemma.model.usage import Part, UsageClaim
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+SEGMENT_BYTES = 256 << 10
+"""Source bytes whose records share a segment; fixed, so that segments are a function of the bytes alone."""
+
+_LEVEL = 3
+_events = msgspec.msgpack.Decoder(list[PackedEvent])
+
+
+def pack_events(events: list[PackedEvent]) -> bytes:
+    """A segment's body."""
+    return zstd.compress(msgspec.msgpack.encode(events), level=_LEVEL)
+
+
+def unpack_events(body: bytes) -> list[PackedEvent]:
+    """The inverse of ``pack_events``."""
+    return _events.decode(zstd.decompress(body))
+
+
+def pack_usage(claim: UsageClaim) -> bytes:
+    """What a usage claim says beyond the columns of its row."""
+    return msgspec.msgpack.encode(
+        (
+            claim.request_id, claim.uuid, claim.winner_offset, claim.sidechain, claim.via, claim.input, claim.output,
+            claim.cache_write_5m, claim.cache_write_1h, claim.cache_read, claim.web_searches, claim.speed, claim.tier,
+            claim.geo, claim.largest_input, claim.stop_reason, claim.version, claim.skill, claim.tool_server,
+            claim.recorded_nano_usd, claim.flags, claim.records, claim.declared_session, claim.parts,
+        )
+    )  # fmt: skip
+
+
+def unpack_usage(message_id: str, offset: int, session: str, agent: str, model: str, at: int, body: bytes) -> UsageClaim:  # noqa: PLR0913 - the columns of a row
+    """The inverse of ``pack_usage``."""
+    fields: list[Any] = msgspec.msgpack.decode(body)
+    parts = tuple(Part(*part) for part in fields[23])
+    return UsageClaim(
+        message_id, fields[0], fields[1], offset, fields[2], at, session, agent, fields[3], fields[4], model,
+        *fields[5:23], parts,
+    )  # fmt: skip

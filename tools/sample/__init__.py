@@ -1,0 +1,1 @@
+"""The bundled sample: an invented story, told in the shapes that real clients write."""
