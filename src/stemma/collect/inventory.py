@@ -77,7 +77,7 @@ class Inventory:
 
     def skips(self) -> list[Skip]:
         """All skips, sorted by path."""
-        return [skip for _, skip in sorted(self._skips.items())]
+        return sorted(self._skips.values(), key=lambda skip: (skip.relpath, skip.reason))
 
     def stamp(self, folder: str) -> DirectoryStamp | None:
         """A folder's stamp when it was last listed, if it was."""

@@ -11,7 +11,7 @@ from stemma.model.claim import ClaimKind
 from stemma.model.entity import MAIN, AgentKind
 from stemma.model.evidence import Grade
 from stemma.relate.evidence import AgentEvidence, latest_parts
-from stemma.relate.spawn import Proof, proofs, spawn_block
+from stemma.relate.spawn import Proof, prompting, proofs, spawn_block
 
 MOST_WARMUP_RECORDS = 3
 WARMUP_PROMPT = "Warmup"
@@ -94,6 +94,8 @@ def _subagent(evidence: AgentEvidence, kind: AgentKind, grade: Grade) -> AgentFa
     bodies = [one.claim.body for one in evidence.of(ClaimKind.SIDECAR)]
     blocks = [block for tool in evidence.tool_uses() if (block := spawn_block(evidence, tool))]
     called = [block.claim.claim.body for block in sorted(blocks, key=lambda b: b.at)]
+    if not called:
+        called = prompting(evidence)
     launched = [one.claim.body for one in evidence.of(ClaimKind.LAUNCH)]
     journal = [one.claim.body for one in evidence.of(ClaimKind.JOURNAL)]
     first, last = _span(evidence)

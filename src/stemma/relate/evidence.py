@@ -58,6 +58,7 @@ class AgentEvidence(Struct):
         about: Claims with the agent as their subject.
         by_tool: Claims about the tool calls that claims in ``about`` name, by tool-use id.
         by_run: Claims about the workflow runs that claims in ``about`` name, by run id.
+        by_prompt: Calls of the session that pass the very prompt that the agent's transcript begins with.
         main: The main thread.
     """
 
@@ -67,6 +68,7 @@ class AgentEvidence(Struct):
     about: list[SourcedClaim] = field(default_factory=list)
     by_tool: dict[str, list[SourcedClaim]] = field(default_factory=dict)
     by_run: dict[str, list[SourcedClaim]] = field(default_factory=dict)
+    by_prompt: list[SourcedClaim] = field(default_factory=list)
     main: MainThread = MainThread()
 
     def of(self, *kinds: ClaimKind) -> Iterator[SourcedClaim]:
@@ -77,6 +79,10 @@ class AgentEvidence(Struct):
         """Tool-use ids under which the agent was started or resumed, as far as claims name them."""
         found = {one.claim.body.tool_use for one in self.about if one.claim.body.tool_use}
         return sorted(found)
+
+    def prompts(self) -> list[str]:
+        """Digests of the prompts that the agent's transcripts begin with."""
+        return sorted({one.part.prompt_digest for one in self.parts} - {""})
 
     def runs(self) -> list[str]:
         """Workflow runs that the agent's claims name."""

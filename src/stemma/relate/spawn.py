@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from stemma.model.claim import ClaimKind, SourcedClaim
+from stemma.model.claim import Body, ClaimKind, SourcedClaim
 from stemma.model.entity import MAIN
 from stemma.model.evidence import Grade
 from stemma.relate.evidence import AgentEvidence, current
@@ -58,6 +58,7 @@ def proofs(evidence: AgentEvidence) -> list[Proof]:
     found = [
         *_from_sidecar(evidence),
         *_from_calls(evidence),
+        *_from_prompt(evidence),
         *_from_directory(evidence),
         *_from_notifications(evidence),
         *_from_foreign_progress(evidence),
@@ -66,9 +67,9 @@ def proofs(evidence: AgentEvidence) -> list[Proof]:
     return sorted(unique.values(), key=_rank)
 
 
-def _rank(proof: Proof) -> tuple[int, int, str, int, int]:
+def _rank(proof: Proof) -> tuple[int, int, int, str, int, int]:
     when = proof.spawned_at or 1 << 62
-    return (PATHS.index(proof.path), when, proof.source, proof.generation, proof.offset)
+    return (PATHS.index(proof.path), -proof.grade, when, proof.source, proof.generation, proof.offset)
 
 
 def spawn_block(evidence: AgentEvidence, tool_use: str) -> _Block | None:
@@ -80,7 +81,7 @@ def spawn_block(evidence: AgentEvidence, tool_use: str) -> _Block | None:
     ]
     if not blocks:
         return None
-    first = min(blocks, key=lambda one: (one.claim.body.agent != MAIN, one.claim.at, one.source, one.claim.offset))
+    first = min(blocks, key=_first_written)
     return _Block(first.claim.body.agent, first.claim.at, first)
 
 
@@ -117,6 +118,36 @@ def _from_calls(evidence: AgentEvidence) -> list[Proof]:
                   Grade.DERIVED if inline else Grade.OBSERVED, _NAMING[one.claim.kind], block.at, body.tool_use)
         )  # fmt: skip
     return found
+
+
+def _from_prompt(evidence: AgentEvidence) -> list[Proof]:
+    """Exactly one call of the session passes the very prompt that the agent's transcript begins with.
+
+    It is what remains when an interrupt keeps the client from writing the record that names the agent.
+    """
+    first = _prompting_call(evidence)
+    if first is None:
+        return []
+    return [
+        Proof("tool_use", first.claim.body.agent, first.source, first.generation, first.claim.offset, Grade.INFERRED,
+              "its prompt equals that of one call", first.claim.at, first.claim.subject)
+    ]  # fmt: skip
+
+
+def _prompting_call(evidence: AgentEvidence) -> SourcedClaim | None:
+    candidates = [one for one in current(evidence.by_prompt) if one.claim.body.agent != evidence.agent]
+    calls = {one.claim.subject for one in candidates}
+    return min(candidates, key=_first_written) if len(calls) == 1 else None
+
+
+def prompting(evidence: AgentEvidence) -> list[Body]:
+    """What the one call says that passes the agent's prompt; empty when there is none or more than one."""
+    first = _prompting_call(evidence)
+    return [first.claim.body] if first is not None else []
+
+
+def _first_written(one: SourcedClaim) -> tuple[bool, int, str, int]:
+    return (one.claim.body.agent != MAIN, one.claim.at, one.source, one.claim.offset)
 
 
 def _from_directory(evidence: AgentEvidence) -> list[Proof]:

@@ -204,15 +204,28 @@ class Loading:
             found.by_tool[tool_use] = self.claims(session, tool_use)
         for run in found.runs():
             found.by_run[run] = self.claims(session, run)
+        for digest in found.prompts():
+            found.by_prompt.extend(self._spawn_blocks(session, digest))
         found.main = main_thread(self.parts(session, MAIN))
         return found
 
     def claims(self, session: str, subject: str) -> list[SourcedClaim]:
         """Claims of a session about one subject."""
+        return self._claims(session, "subject = ?", subject)
+
+    def lineage_claims(self, session: str) -> list[SourcedClaim]:
+        """What a session says of where it comes from."""
+        return self._claims(session, "kind = ?", ClaimKind.LINEAGE)
+
+    def _spawn_blocks(self, session: str, prompt: str) -> list[SourcedClaim]:
+        """Calls of a session that pass a prompt, by its digest."""
+        return self._claims(session, "kind = 'spawn_block' AND link = ?", prompt)
+
+    def _claims(self, session: str, condition: str, value: str) -> list[SourcedClaim]:
         rows = self._connection.execute(
-            "SELECT kind, source, generation, offset, ordinal, at, grade, body FROM claims "
-            "WHERE session = ? AND subject = ?",
-            (self._names.find(session), subject),
+            "SELECT kind, subject, source, generation, offset, ordinal, at, grade, body FROM claims "
+            f"WHERE session = ? AND {condition}",
+            (self._names.find(session), value),
         )
         return [
             SourcedClaim(
@@ -220,24 +233,16 @@ class Loading:
                 generation,
                 Claim(ClaimKind(kind), session, subject, offset, ordinal, at, Grade(grade), decode_body(body)),
             )
-            for kind, source, generation, offset, ordinal, at, grade, body in rows
+            for kind, subject, source, generation, offset, ordinal, at, grade, body in rows
         ]
 
-    def lineage_claims(self, session: str) -> list[SourcedClaim]:
-        """What a session says of where it comes from."""
+    def agents_prompted(self, session: str, prompt: str) -> list[str]:
+        """Agents whose first prompt has the given digest."""
         rows = self._connection.execute(
-            "SELECT subject, source, generation, offset, ordinal, at, grade, body FROM claims "
-            "WHERE session = ? AND kind = 'lineage'",
-            (self._names.find(session),),
+            "SELECT DISTINCT agent FROM participations WHERE session = ? AND prompt_digest = ? AND prompt_digest <> ''",
+            (self._names.find(session), prompt),
         )
-        return [
-            SourcedClaim(
-                self.source(source).name,
-                generation,
-                Claim(ClaimKind.LINEAGE, session, subject, offset, ordinal, at, Grade(grade), decode_body(body)),
-            )
-            for subject, source, generation, offset, ordinal, at, grade, body in rows
-        ]
+        return [self._names.text(agent) for (agent,) in rows]
 
     def agents_linked(self, session: str, link: str) -> list[str]:
         """Agents whose claims name a tool-use id or a workflow run."""

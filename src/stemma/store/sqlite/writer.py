@@ -324,7 +324,7 @@ class Writer:
         rows = []
         for claim in claims:
             body = claim.body
-            link = body.run if claim.kind in _RUN_LINKED else body.tool_use
+            link = _link(claim)
             rows.append(
                 (self.names.id(claim.session), claim.subject, claim.kind, *key, claim.offset, claim.ordinal, claim.at,
                  int(claim.grade), link, encode_body(body))
@@ -345,6 +345,9 @@ class Writer:
         if kind in (ClaimKind.SPAWN_BLOCK, ClaimKind.SPAWN_RESULT):
             for agent in self.loading.agents_linked(session, subject):
                 touched.agents[session, agent] = None
+            if kind is ClaimKind.SPAWN_BLOCK and link:
+                for agent in self.loading.agents_prompted(session, link):
+                    touched.agents[session, agent] = None
         elif kind in (ClaimKind.DISPATCH, ClaimKind.RUN_STATE):
             touched.runs[session, subject] = None
             for agent in self.loading.agents_linked(session, subject):
@@ -357,7 +360,11 @@ class Writer:
                 touched.runs[session, link] = None
 
 
-_RUN_LINKED = (ClaimKind.DIRECTORY, ClaimKind.JOURNAL)
+def _link(claim: Claim) -> str:
+    """What the other side of a join names."""
+    if claim.kind in (ClaimKind.DIRECTORY, ClaimKind.JOURNAL):
+        return claim.body.run
+    return claim.body.prompt if claim.kind is ClaimKind.SPAWN_BLOCK else claim.body.tool_use
 
 
 def _ends_agents(held: Participation | None, new: Participation) -> bool:

@@ -83,7 +83,7 @@ CREATE TABLE claims (
     ordinal    INTEGER NOT NULL,
     at         INTEGER NOT NULL,     -- microseconds, 0 unknown
     grade      INTEGER NOT NULL,
-    link       TEXT NOT NULL,        -- tool-use id or run id in the body, for joins from the other side
+    link       TEXT NOT NULL,        -- what the other side of a join names: tool-use id, run id, or a call's prompt
     body       TEXT NOT NULL,        -- JSON
     PRIMARY KEY (session, subject, kind, source, generation, offset, ordinal)
 ) STRICT, WITHOUT ROWID;
@@ -137,6 +137,7 @@ CREATE TABLE participations (
     headless         INTEGER NOT NULL,
     PRIMARY KEY (session, agent, source, generation)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX participations_by_prompt ON participations (session, prompt_digest) WHERE prompt_digest <> '';
 CREATE INDEX participations_by_source ON participations (source, generation);
 
 CREATE TABLE turns (

@@ -1,0 +1,74 @@
+"""The only module that knows concrete parts; builds what the commands use."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from stemma.collect.roots import resolve_roots
+from stemma.model.source import RootSpec
+from stemma.normalize.claude_code.adapter import ClaudeCode
+from stemma.normalize.claude_code.locate import config_roots, place
+from stemma.operate.collector import Collector
+from stemma.store.sqlite.writer import Writer
+
+
+class SystemClock:
+    """The machine's own time."""
+
+    def now(self) -> int:
+        """See ``Clock.now``."""
+        return time.time_ns() // 1000
+
+    def monotonic(self) -> float:
+        """See ``Clock.monotonic``."""
+        return time.monotonic()
+
+
+class Found(NamedTuple):
+    """Roots to observe.
+
+    Attributes:
+        specs: What there is.
+        missing: Folders that were named and hold nothing of the kind.
+    """
+
+    specs: tuple[RootSpec, ...]
+    missing: tuple[str, ...]
+
+
+def find_roots(named: Iterable[Path | str], environment: Mapping[str, str], home: str) -> Found:
+    """The roots that were named, or the agent's own default places.
+
+    Args:
+        named: Folders that a person named; empty for the defaults.
+        environment: The environment.
+        home: The user's home folder.
+    """
+    asked = [str(path) for path in named]
+    found = resolve_roots(asked or config_roots(environment, home))
+    return Found(found.specs, found.missing if asked or "CLAUDE_CONFIG_DIR" in environment else ())
+
+
+def open_writer(database: Path) -> Writer:
+    """Open the database for writing, creating and migrating it as needed."""
+    return Writer(database)
+
+
+def collector(writer: Writer, spec: RootSpec, *, host: str) -> Collector:
+    """A collector of one root."""
+    return Collector(writer, ClaudeCode(), place, spec, host=host, clock=SystemClock())
+
+
+def collect_once(database: Path, roots: Iterable[Path], *, host: str = "localhost") -> int:
+    """Take in everything under some roots; the number of evidence rows written. For tests and scripts."""
+    writer = open_writer(database)
+    try:
+        for spec in find_roots(roots, os.environ, os.path.expanduser("~")).specs:
+            collector(writer, spec, host=host).tick()
+        return writer.rows_written
+    finally:
+        writer.close()

@@ -1,0 +1,1 @@
+"""Running it: passes over roots, and what they report."""

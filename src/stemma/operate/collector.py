@@ -1,0 +1,188 @@
+"""One pass over one root: what changed is read, what went is marked, and the pass itself is recorded."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec import Struct
+
+from stemma.collect.contain import Root
+from stemma.collect.listing import Place
+from stemma.collect.poll import Changes, Poller
+from stemma.errors import CollectError, ContainmentError, SourceVanished
+from stemma.model.source import RootSpec, SourceFile, TickOutcome
+from stemma.normalize.port import AgentAdapter
+from stemma.pipeline import Ingest, Progress
+from stemma.store.sqlite.control import Control, Epoch
+from stemma.store.sqlite.writer import Writer
+
+
+class Clock(Protocol):
+    """Time, injected."""
+
+    def now(self) -> int:
+        """Wall-clock time in microseconds since 1970, UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Monotonic seconds."""
+        ...
+
+
+class PassReport(Struct, frozen=True):
+    """What one pass over one root came to.
+
+    Attributes:
+        root: The root.
+        outcome: One of the seven tick outcomes.
+        detail: More about an outcome that is a failure, without paths.
+        sources: Sources that the root holds.
+        changed: Sources that had changed.
+        removed: Sources that are gone since the last pass.
+        read: Sources of which something was read.
+        bytes: Bytes read.
+        failed: Sources that could not be read.
+        late: Sources that were gone when they were to be read.
+        rewritten: Sources of which a new generation began.
+        rows_written: Rows of evidence tables that changed.
+    """
+
+    root: str
+    outcome: TickOutcome
+    detail: str
+    sources: int
+    changed: int
+    removed: int
+    read: int
+    bytes: int
+    failed: int
+    late: int
+    rewritten: int
+    rows_written: int
+
+
+class Collector:
+    """Looks at one root again and again, and takes in what is new."""
+
+    def __init__(  # noqa: PLR0913 - the parts that bootstrap wires
+        self, writer: Writer, adapter: AgentAdapter, place: Place, spec: RootSpec, *, host: str, clock: Clock
+    ) -> None:
+        """Prepare to collect.
+
+        Args:
+            writer: The single writer.
+            adapter: Reads the agent's records.
+            place: Reads paths.
+            spec: The root.
+            host: Name of this machine in every row that may travel.
+            clock: Time.
+        """
+        self.spec = spec
+        self._writer, self._adapter, self._host, self._clock = writer, adapter, host, clock
+        self._poller = Poller(spec, place, clock.monotonic)
+        self._control = Control(writer)
+
+    def tick(
+        self, report: Callable[[Progress, int], None] | None = None, only: Callable[[SourceFile], bool] | None = None
+    ) -> PassReport:
+        """Take in what changed since the last tick; the first tick looks at everything.
+
+        Args:
+            report: Told after each batch how far the pass is, and how many sources it has to look at.
+            only: Restricts the pass to some sources; others are left for a later one.
+        """
+        changes = self._poller.poll()
+        if changes.outcome not in (TickOutcome.INGESTED, TickOutcome.UNCHANGED):
+            return self._refused(changes)
+        if not changes.changed and not changes.removed and not changes.skips and not changes.lifted:
+            return self._report(changes, TickOutcome.UNCHANGED, "", Progress(), 0, 0)
+        return self._take_in(changes, report, only)
+
+    def _take_in(
+        self,
+        changes: Changes,
+        report: Callable[[Progress, int], None] | None,
+        only: Callable[[SourceFile], bool] | None,
+    ) -> PassReport:
+        files = [file for file in changes.changed if only is None or only(file)]
+        before = self._writer.rows_written
+        started = self._clock.now()
+        with self._writer.batch():
+            instance = self._writer.instance(self._host, self._adapter.agent, self.spec.path)
+            epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, started)
+            self._control.note_skips(instance, changes.skips, changes.lifted, started)
+            removed = self._control.mark_removed(instance, self._poller.present(), self.spec.only_slug, started)
+        progress, outcome, detail = self._ingest(files, instance, report)
+        for relpath in self._failed_again(files, progress):
+            self._poller.again(relpath)
+        with self._writer.batch():
+            if outcome is TickOutcome.INGESTED and not progress.read and not removed:
+                outcome = TickOutcome.UNCHANGED
+            self._control.end_epoch(
+                epoch,
+                Epoch(
+                    ended_at=self._clock.now(),
+                    state="failed" if outcome is TickOutcome.CONTAINMENT_HALT else "completed",
+                    outcome=outcome,
+                    sources=len(self._poller.files()),
+                    changed=len(files),
+                    removed=removed,
+                    processed=progress.read,
+                    failed=progress.failed,
+                    late=progress.late,
+                    watermark=self._watermark(),
+                    detail=detail,
+                ),
+            )
+        return self._report(changes, outcome, detail, progress, removed, self._writer.rows_written - before)
+
+    def _ingest(
+        self, files: list[SourceFile], instance: int, report: Callable[[Progress, int], None] | None
+    ) -> tuple[Progress, TickOutcome, str]:
+        progress = Progress()
+        try:
+            with Root(self.spec.path) as root:
+                ingest = Ingest(self._writer, self._adapter, root, instance)
+                progress = ingest.progress
+                told = report if report is not None else lambda _progress, _total: None
+                ingest.run(files, self._clock.now, lambda so_far: told(so_far, len(files)))
+        except SourceVanished as error:
+            return progress, TickOutcome.NO_CORPUS_ROOT, str(error)
+        except ContainmentError as error:
+            return progress, TickOutcome.CONTAINMENT_HALT, str(error)
+        except (CollectError, OSError) as error:
+            return progress, TickOutcome.READ_ERROR, str(error)
+        return progress, TickOutcome.READ_ERROR if progress.failed else TickOutcome.INGESTED, ""
+
+    def _failed_again(self, files: list[SourceFile], progress: Progress) -> list[str]:
+        """Sources to offer again at the next tick: all of a pass in which some could not be read."""
+        return [file.relpath for file in files] if progress.failed else []
+
+    def _refused(self, changes: Changes) -> PassReport:
+        """A root that could not be listed: recorded, so that it is not only logged."""
+        now = self._clock.now()
+        with self._writer.batch():
+            epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, now)
+            self._control.end_epoch(
+                epoch, Epoch(ended_at=now, state="failed", outcome=changes.outcome, detail=changes.detail)
+            )
+        return self._report(changes, changes.outcome, changes.detail, Progress(), 0, 0)
+
+    def _report(  # noqa: PLR0913 - the parts of a report
+        self, changes: Changes, outcome: TickOutcome, detail: str, progress: Progress, removed: int, rows: int
+    ) -> PassReport:
+        return PassReport(
+            self.spec.path, outcome, detail, len(self._poller.files()), len(changes.changed), removed, progress.read,
+            progress.bytes, progress.failed, progress.late, progress.rewritten, rows,
+        )  # fmt: skip
+
+    def _watermark(self) -> str:
+        """Keyed digest over how far each source goes: tells two states apart without naming a path."""
+        digest = hmac.new(self._host.encode(), digestmod=hashlib.sha256)
+        for file in self._poller.files():
+            mark = f"{file.placement.relpath_key}\x00{file.fingerprint.size}\n"
+            digest.update(mark.encode("utf-8", "backslashreplace"))
+        return digest.hexdigest()[:32]
