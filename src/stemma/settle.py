@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stemma.derive.agents import derive_agent
 from stemma.derive.sessions import derive_lineage, derive_session
-from stemma.derive.usage import Counted, SessionTimes, count
+from stemma.derive.usage import Counted, SessionTimes, SourcedUsage, count
 from stemma.derive.workflows import derive_run
 from stemma.store.sqlite.facts import Facts
 from stemma.store.sqlite.writer import Touched, Writer
@@ -54,8 +54,10 @@ def _settle_usage(writer: Writer, facts: Facts, touched: Touched) -> list[str]:
     """
     loading = writer.loading
     counted = _count(writer, list(touched.messages))
-    known = [message for message, new in touched.messages.items() if not new]
-    facts.put_usage(counted, known, shrunk=touched.shrunk)
+    facts.put_usage(counted, touched.messages, shrunk=touched.shrunk)
+    new = _count_fresh(writer, touched)
+    facts.put_usage(new, ())
+    counted.update(new)
     holders = {session for result in counted.values() for session in result.holders}
     changed: list[str] = []
     for session in sorted(holders | set(touched.sessions)):
@@ -85,6 +87,18 @@ def _count(writer: Writer, messages: list[str]) -> dict[str, Counted]:
     return {
         message: count(found, lambda session: loading.shared_times(session) or _UNSHARED)
         for message, found in claims.items()
+    }
+
+
+def _count_fresh(writer: Writer, touched: Touched) -> dict[str, Counted]:
+    """Count ids that had no claims before the batch, from the claims at hand."""
+    loading = writer.loading
+    return {
+        message: count(
+            [SourcedUsage(loading.source(source).name, generation, claim) for (source, generation, _), claim in held.items()],
+            lambda session: loading.shared_times(session) or _UNSHARED,
+        )
+        for message, held in touched.fresh.items()
     }
 
 

@@ -57,7 +57,7 @@ class SessionTimes(NamedTuple):
     first_own_at: int
 
 
-class CountedRequest(Struct, frozen=True):
+class CountedRequest(Struct, frozen=True, gc=False):
     """One request, or one extra billed part of it, as it is counted.
 
     Attributes:
@@ -138,6 +138,8 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
         claims: Every claim of the id, in any order, with any repetition.
         times: Looks up a session's times; asked only when several sessions hold the id.
     """
+    if len(claims) == 1 and claims[0].claim.via != "search":
+        return Counted(_only(claims[0]), {}, {})
     searches = max((c.claim.web_searches for c in claims if c.claim.via == "search"), default=0)
     held = [c for c in claims if c.claim.via == "transcript"] or [c for c in claims if c.claim.via == "progress"]
     if not held:
@@ -266,6 +268,29 @@ def _counted(
         sum(c.claim.records for c in group),
     )  # fmt: skip
     return [row, *_parts(row, claim)]
+
+
+def _only(one: SourcedUsage) -> list[CountedRequest]:
+    """What ``_counted`` says of a request with a single claim, which nearly all have."""
+    claim = one.claim
+    flags, state = claim.flags, 0
+    if claim.model == SYNTHETIC_MODEL:
+        state = STATE_SYNTHETIC
+    elif not claim.stop_reason and claim.output <= TINY_OUTPUT:
+        state = STATE_INCOMPLETE
+    if flags:
+        state |= (
+            STATE_ANOMALY * bool(flags & FLAG_ANOMALY)
+            | STATE_BREAKDOWN * bool(flags & FLAG_BREAKDOWN_EXCEEDS)
+            | STATE_INCOMPLETE * _incomplete(claim)
+        )
+    row = CountedRequest(
+        claim.message_id, 0, 0, "message", claim.session, claim.agent, claim.model, claim.at, claim.input, claim.output,
+        claim.cache_write_5m, claim.cache_write_1h, claim.cache_read, claim.web_searches, claim.largest_input,
+        claim.speed, claim.tier, claim.geo, claim.skill, claim.tool_server, claim.recorded_nano_usd, state, one.source,
+        one.generation, claim.winner_offset, claim.records,
+    )  # fmt: skip
+    return [row, *_parts(row, claim)] if claim.parts else [row]
 
 
 def _incomplete(claim: UsageClaim) -> bool:

@@ -146,11 +146,13 @@ class Facts:
         writer.put("message_sessions", holders)
 
     def _remove_stale(self, known: Iterable[str], usage: set[tuple[object, ...]]) -> None:
-        ids = json.dumps(list(known))
+        ids = list(known)
+        if not ids:
+            return
         for row in list(
             self._writer.connection.execute(
                 "SELECT message_id, request, part FROM usage WHERE message_id IN (SELECT value FROM json_each(?))",
-                (ids,),
+                (json.dumps(ids),),
             )
         ):
             if row not in usage:

@@ -46,7 +46,8 @@ class Touched(Struct):
     """Keys whose facts must be derived again.
 
     Attributes:
-        messages: Message ids with new usage claims; true where the id had none before.
+        messages: Message ids with new usage claims that had some before the batch.
+        fresh: Message ids that had none before, with all of their claims: these need not be read back.
         agents: Sessions and agents.
         sessions: Sessions with new participations.
         runs: Sessions and workflow runs.
@@ -55,7 +56,8 @@ class Touched(Struct):
         shrunk: Claims were taken back.
     """
 
-    messages: dict[str, bool] = field(default_factory=dict)
+    messages: dict[str, None] = field(default_factory=dict)
+    fresh: dict[str, dict[tuple[int, int, tuple[str, ...]], UsageClaim]] = field(default_factory=dict)
     agents: dict[tuple[str, str], None] = field(default_factory=dict)
     sessions: dict[str, None] = field(default_factory=dict)
     runs: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -65,7 +67,7 @@ class Touched(Struct):
 
     def __bool__(self) -> bool:
         return bool(
-            self.messages or self.agents or self.sessions or self.runs or self.lineages or self.main_threads
+            self.messages or self.fresh or self.agents or self.sessions or self.runs or self.lineages or self.main_threads
         )
 
 
@@ -221,7 +223,8 @@ class Writer:
         for (message,) in self.connection.execute(
             "SELECT message_id FROM usage_claims WHERE source = ? AND generation = ?", key
         ):
-            self.touched.messages[message] = False
+            self.touched.fresh.pop(message, None)
+            self.touched.messages[message] = None
         for table in SOURCE_TABLES:
             self.delete(f"DELETE FROM {table} WHERE source = ? AND generation = ?", key)
 
@@ -272,17 +275,29 @@ class Writer:
     def _record_usage(self, key: tuple[int, int], claims: list[UsageClaim]) -> None:
         if not claims:
             return
-        ids = list(dict.fromkeys(claim.message_id for claim in claims))
-        known = self.loading.usage_claims_of(key, ids)
+        touched, fresh = self.touched, self.touched.fresh
+        asked = {claim.message_id: None for claim in claims if claim.message_id not in fresh}
+        known = self.loading.usage_claims_of(key, list(asked))
         table: dict[tuple[str, ...], UsageClaim] = {merge_key(claim): claim for claim in known.mine}
         changed: dict[tuple[str, ...], UsageClaim] = {}
         for claim in claims:
+            message = claim.message_id
             identity = merge_key(claim)
-            held = table.get(identity)
+            mine = fresh.get(message)
+            if mine is None and message not in known.anywhere:
+                mine = fresh[message] = {}
+            if mine is None:
+                touched.messages[message] = None
+                held = table.get(identity)
+            else:
+                held = mine.get((*key, identity))
             if held is not None:
                 claim = merged(held, claim)  # noqa: PLW2901 - the union takes the claim's place
-            table[identity] = changed[identity] = claim
-            self.touched.messages.setdefault(claim.message_id, claim.message_id not in known.anywhere)
+            changed[identity] = claim
+            if mine is None:
+                table[identity] = claim
+            else:
+                mine[(*key, identity)] = claim
         name = self.names.id
         self.put(
             "usage_claims",

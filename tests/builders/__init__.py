@@ -1,0 +1,1 @@
+"""Small makers of evidence and readers of results that tests share."""
