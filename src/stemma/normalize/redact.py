@@ -68,6 +68,9 @@ def redact(text: str) -> str:
     return text
 
 
+_TRIGGERS = tuple(dict.fromkeys(trigger for pattern in PATTERNS for trigger in pattern.triggers))
+
+
 def sweep(texts: list[str]) -> list[str] | None:
     """Redact many texts at once.
 
@@ -75,12 +78,11 @@ def sweep(texts: list[str]) -> list[str] | None:
         The redacted texts in the same order, or nothing when none had to change.
     """
     joined = "\x00".join(texts).lower()
-    found = [p for p in PATTERNS if any(trigger in joined for trigger in p.triggers)]
+    found = [trigger for trigger in _TRIGGERS if trigger in joined]
     if not found:
         return None
-    triggers = [trigger for p in found for trigger in p.triggers]
     out = []
     for text in texts:
         lowered = text.lower()
-        out.append(redact(text) if any(trigger in lowered for trigger in triggers) else text)
+        out.append(redact(text) if any(trigger in lowered for trigger in found) else text)
     return out
