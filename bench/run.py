@@ -111,7 +111,8 @@ def _usage_bytes(database: Path) -> float:
     used = connection.execute(
         "SELECT sum(pgsize) FROM dbstat WHERE name IN ('usage', 'usage_claims', 'usage_by_session', 'message_sessions')"
     ).get
-    return float(used) / max(connection.execute("SELECT count(*) FROM usage WHERE part = 0").get, 1)
+    messages = int(connection.execute("SELECT count(*) FROM usage WHERE part = 0").get)
+    return float(used) / max(messages, 1)
 
 
 def append_figures(work: Path, megabytes: int, appends: int) -> list[Figure]:
@@ -134,8 +135,20 @@ def append_figures(work: Path, megabytes: int, appends: int) -> list[Figure]:
     median, high = times[len(times) // 2], times[int(len(times) * 0.95)]
     budget = f"<= {APPEND_LIMIT_MS:.0f}"
     return [
-        Figure(f"append of a line at {megabytes} MB, median", median, "ms CPU", budget, median <= APPEND_LIMIT_MS),
-        Figure(f"append of a line at {megabytes} MB, p95", high, "ms CPU", budget, high <= APPEND_LIMIT_MS),
+        Figure(
+            f"append of a line at {megabytes} MB, median",
+            median,
+            "ms CPU",
+            budget,
+            median <= APPEND_LIMIT_MS,
+        ),
+        Figure(
+            f"append of a line at {megabytes} MB, p95",
+            high,
+            "ms CPU",
+            budget,
+            high <= APPEND_LIMIT_MS,
+        ),
     ]
 
 
@@ -149,7 +162,15 @@ def idle_figures(work: Path, files: int, ticks: int) -> list[Figure]:
         for _ in range(ticks):
             assert watching.tick().read == 0
         average = (time.process_time() - began) * 1000 / ticks
-    return [Figure(f"idle tick, {files:,} files", average, "ms CPU", f"<= {TICK_LIMIT_MS:.0f}", average <= TICK_LIMIT_MS)]
+    return [
+        Figure(
+            f"idle tick, {files:,} files",
+            average,
+            "ms CPU",
+            f"<= {TICK_LIMIT_MS:.0f}",
+            average <= TICK_LIMIT_MS,
+        )
+    ]
 
 
 def memory_figures(work: Path, megabytes: int) -> list[Figure]:
@@ -164,7 +185,10 @@ def memory_figures(work: Path, megabytes: int) -> list[Figure]:
     )  # fmt: skip
     peak = float(
         subprocess.run(
-            [sys.executable, "-m", "bench.run", "--peak-of", str(folder)], check=True, capture_output=True, text=True
+            [sys.executable, "-m", "bench.run", "--peak-of", str(folder)],
+            check=True,
+            capture_output=True,
+            text=True,
         ).stdout
     )
     return [
@@ -182,15 +206,21 @@ def _peak_of(folder: Path) -> float:
 def _show(figures: list[Figure]) -> None:
     for figure in figures:
         mark = "" if not figure.budget else ("ok" if figure.met else "MISSED")
-        sys.stdout.write(f"{figure.name:<46}{figure.value:>12.2f} {figure.unit:<9} {figure.budget:<22}{mark}\n")
+        sys.stdout.write(
+            f"{figure.name:<46}{figure.value:>12.2f} {figure.unit:<9} {figure.budget:<22}{mark}\n"
+        )
     sys.stdout.flush()
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; its exit code is 0 also when a budget is missed: the figures say so."""
     parser = argparse.ArgumentParser(prog="python -m bench.run", description=__doc__)
-    parser.add_argument("--work", type=Path, help="folder for the corpora (default: a temporary one)")
-    parser.add_argument("--quick", action="store_true", help="small corpora: to see that it runs, not for figures")
+    parser.add_argument(
+        "--work", type=Path, help="folder for the corpora (default: a temporary one)"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="small corpora: to see that it runs, not for figures"
+    )
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--peak-of", type=Path, help=argparse.SUPPRESS)

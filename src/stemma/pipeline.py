@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 
+import msgspec
 from msgspec import Struct
 
 from stemma.collect import quarantine
@@ -73,7 +74,9 @@ class Ingest:
         self._halt: ContainmentError | None = None
         self.progress = Progress()
 
-    def run(self, files: list[SourceFile], now: Callable[[], int], report: Callable[[Progress], None]) -> None:
+    def run(
+        self, files: list[SourceFile], now: Callable[[], int], report: Callable[[Progress], None]
+    ) -> None:
         """Read what is new in the given sources.
 
         Args:
@@ -125,15 +128,21 @@ class Ingest:
         number = self._writer.source(self._instance, file)
         held = self._writer.restore(number)
         current = held is not None and held.checkpoint.revision == self._adapter.revision
-        if held is not None and current and decide(held.checkpoint, file.fingerprint) is Decision.UNCHANGED:
+        if (
+            held is not None
+            and current
+            and decide(held.checkpoint, file.fingerprint) is Decision.UNCHANGED
+        ):
             if held.removed:
                 self._writer.save(number, held.checkpoint, held.state)
             return
-        if not quarantine.admits(self._writer.failing(self._instance, file), file.fingerprint):
+        if not quarantine.admits(self._failing(file), file.fingerprint):
             return
         opened = open_source(self._root, file.relpath)
         try:
-            start = begin(opened.fd, held.checkpoint if held is not None else None, opened.fingerprint)
+            start = begin(
+                opened.fd, held.checkpoint if held is not None else None, opened.fingerprint
+            )
             self.progress.read += 1
             self.progress.rewritten += start.rewritten
             if held is not None and not current and not start.rewritten:
@@ -154,9 +163,13 @@ class Ingest:
     ) -> Iterator[None]:
         state = held.state if held is not None else b""
         digest, pending, fresh = start.digest, 0, start.offset == 0
-        for piece in read_blocks(opened.fd, start.offset, size=opened.fingerprint.size, digest=start.digest):
+        for piece in read_blocks(
+            opened.fd, start.offset, size=opened.fingerprint.size, digest=start.digest
+        ):
             if isinstance(piece, Block):
-                found = self._adapter.normalize(file.placement, state, _lines_of(piece.offset, piece.data))
+                found = self._adapter.normalize(
+                    file.placement, state, _lines_of(piece.offset, piece.data)
+                )
                 digest = piece.digest
             elif isinstance(piece, OversizeLine):
                 fault = LineFault(piece.offset, piece.length, "oversize", "")
@@ -197,16 +210,26 @@ class Ingest:
         self._save(number, start, TailDigest().extend(data), opened.fingerprint, 0, b"")
 
     def _save(  # noqa: PLR0913 - the parts of a checkpoint
-        self, number: int, start: Start, digest: TailDigest, fingerprint: Fingerprint, pending: int, state: bytes
+        self,
+        number: int,
+        start: Start,
+        digest: TailDigest,
+        fingerprint: Fingerprint,
+        pending: int,
+        state: bytes,
     ) -> None:
         checkpoint: Checkpoint = advance(
             start, digest, fingerprint, pending=pending, revision=self._adapter.revision
         )
         self._writer.save(number, checkpoint, state)
 
+    def _failing(self, file: SourceFile) -> quarantine.Failing | None:
+        state = self._writer.failing(self._instance, file)
+        return msgspec.msgpack.decode(state, type=quarantine.Failing) if state is not None else None
+
     def _fail(self, file: SourceFile, reason: str) -> None:
-        before = self._writer.failing(self._instance, file)
-        self._writer.failed(self._instance, file, quarantine.fail(before, file.fingerprint, reason))
+        state = quarantine.fail(self._failing(file), file.fingerprint, reason)
+        self._writer.failed(self._instance, file, msgspec.msgpack.encode(state))
 
 
 def _lines_of(offset: int, data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -95,7 +95,10 @@ def _count_fresh(writer: Writer, touched: Touched) -> dict[str, Counted]:
     loading = writer.loading
     return {
         message: count(
-            [SourcedUsage(loading.source(source).name, generation, claim) for (source, generation, _), claim in held.items()],
+            [
+                SourcedUsage(loading.source(source).name, generation, claim)
+                for (source, generation, _), claim in held.items()
+            ],
             lambda session: loading.shared_times(session) or _UNSHARED,
         )
         for message, held in touched.fresh.items()
@@ -118,4 +121,6 @@ def _settle_lineage(writer: Writer, facts: Facts, session: str) -> None:
     claims = writer.loading.lineage_claims(session)
     declared = {one.claim.subject for one in claims if one.claim.body.name == "fork"}
     roots = {one.claim.subject for one in claims if one.claim.body.name == "clear"}
-    facts.put_lineage(session, derive_lineage(session, writer.loading.inherited(session), declared, roots))
+    facts.put_lineage(
+        session, derive_lineage(session, writer.loading.inherited(session), declared, roots)
+    )

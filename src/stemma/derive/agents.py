@@ -155,11 +155,15 @@ def _kind(evidence: AgentEvidence, found: list[Proof]) -> _Kind:
         if evidence.agent.startswith(f"{start}-"):
             return _Kind(kind, Grade.DERIVED)
     bodies = [one.claim.body for one in evidence.of(ClaimKind.SIDECAR)]
-    if any(b.is_fork or b.type == "fork" for b in bodies) or any(evidence.of(ClaimKind.CONTEXT_REF)):
+    if any(b.is_fork or b.type == "fork" for b in bodies) or any(
+        evidence.of(ClaimKind.CONTEXT_REF)
+    ):
         return _Kind(AgentKind.FORK, Grade.OBSERVED)
     if any(b.teammate for b in bodies) or "@" in evidence.agent:
         return _Kind(AgentKind.TEAMMATE, Grade.OBSERVED)
-    if any(b.in_workflow for b in bodies) or any(evidence.of(ClaimKind.DIRECTORY, ClaimKind.JOURNAL)):
+    if any(b.in_workflow for b in bodies) or any(
+        evidence.of(ClaimKind.DIRECTORY, ClaimKind.JOURNAL)
+    ):
         return _Kind(AgentKind.WORKFLOW, Grade.OBSERVED)
     return _warmup(evidence) if not found else _Kind(AgentKind.TASK, Grade.OBSERVED)
 
@@ -167,7 +171,9 @@ def _kind(evidence: AgentEvidence, found: list[Proof]) -> _Kind:
 def _warmup(evidence: AgentEvidence) -> _Kind:
     """Warm-ups have no spawn call: the one word of their prompt tells them, or its absence in clients that drop it."""
     parts = latest_parts(evidence.parts)
-    small = all(one.part.records <= MOST_WARMUP_RECORDS and not one.part.tools for one in parts) and bool(parts)
+    small = all(
+        one.part.records <= MOST_WARMUP_RECORDS and not one.part.tools for one in parts
+    ) and bool(parts)
     if not small or any(evidence.of(ClaimKind.SIDECAR)):
         return _Kind(AgentKind.TASK, Grade.DERIVED)
     prompts = {one.part.first_prompt for one in parts} - {""}

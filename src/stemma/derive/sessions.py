@@ -63,8 +63,14 @@ def derive_session(session: str, parts: list[SourcedPart]) -> SessionFact | None
     last = sorted(own, key=lambda one: (one.part.last_at, one.source, one.generation))
     first = sorted(own, key=lambda one: (one.part.first_at or 1 << 62, one.source, one.generation))
     counted = latest_parts(main)
-    titled = max((one for one in reversed(last) if one.part.title_rank), key=lambda one: one.part.title_rank, default=None)
-    prompt = next((one.part.first_prompt for one in first if one.part.first_prompt), "") if main else ""
+    titled = max(
+        (one for one in reversed(last) if one.part.title_rank),
+        key=lambda one: one.part.title_rank,
+        default=None,
+    )
+    prompt = (
+        next((one.part.first_prompt for one in first if one.part.first_prompt), "") if main else ""
+    )
     projects = tuple(sorted({one.project for one in (main or parts)}))
     return SessionFact(
         session=session,
@@ -76,7 +82,9 @@ def derive_session(session: str, parts: list[SourcedPart]) -> SessionFact | None
         version=_stated(reversed(last), "version"),
         entrypoint=_stated(reversed(last), "entrypoint"),
         title=titled.part.title if titled is not None else prompt,
-        title_basis=_TITLE_BASES.get(titled.part.title_rank, "") if titled is not None else "first prompt" * bool(prompt),
+        title_basis=_TITLE_BASES.get(titled.part.title_rank, "")
+        if titled is not None
+        else "first prompt" * bool(prompt),
         started_at=min((one.part.first_at for one in parts if one.part.first_at), default=0),
         last_at=max(one.part.last_at for one in parts),
         prompts=sum(one.part.prompts for one in counted),
@@ -111,7 +119,9 @@ class Lineage(Struct, frozen=True):
     shared: int
 
 
-def derive_lineage(session: str, shared: dict[str, int], declared: set[str], roots: set[str]) -> list[Lineage]:
+def derive_lineage(
+    session: str, shared: dict[str, int], declared: set[str], roots: set[str]
+) -> list[Lineage]:
     """Lineage of one session.
 
     Args:

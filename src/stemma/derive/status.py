@@ -48,7 +48,14 @@ class _Observation(NamedTuple):
 
 UNKNOWN = StatusFact(Status.UNKNOWN, "", Grade.DERIVED, "no record says", 0)
 
-_LAUNCHED = ("async_launched", "teammate_spawned", "remote_launched", "running", "launched", "queued")
+_LAUNCHED = (
+    "async_launched",
+    "teammate_spawned",
+    "remote_launched",
+    "running",
+    "launched",
+    "queued",
+)
 _NOTIFIED = {
     "completed": (Status.COMPLETED, "finished"),
     "failed": (Status.ERROR, ""),
@@ -76,7 +83,11 @@ def run_starts(evidence: AgentEvidence) -> list[int]:
 def subagent_status(evidence: AgentEvidence) -> StatusFact:
     """Status of a subagent."""
     starts = run_starts(evidence)
-    seen = [*_from_parent(evidence, starts), *_from_notices(evidence, starts), *_from_own(evidence, starts)]
+    seen = [
+        *_from_parent(evidence, starts),
+        *_from_notices(evidence, starts),
+        *_from_own(evidence, starts),
+    ]
     best = max(seen, default=None)
     if best is None or not best.terminal or best.run < len(starts) - 1:
         lost = _lost(evidence, starts)
@@ -93,10 +104,15 @@ def _run_at(starts: list[int], at: int) -> int:
 def _from_parent(evidence: AgentEvidence, starts: list[int]) -> list[_Observation]:
     results = list(evidence.of(ClaimKind.LAUNCH))
     started_by = {
-        one.claim.body.tool_use for one in evidence.of(ClaimKind.SIDECAR, ClaimKind.LAUNCH, ClaimKind.INLINE_ROOT)
+        one.claim.body.tool_use
+        for one in evidence.of(ClaimKind.SIDECAR, ClaimKind.LAUNCH, ClaimKind.INLINE_ROOT)
     }
     for tool_use in sorted(started_by - {""}):
-        results.extend(one for one in evidence.by_tool.get(tool_use, ()) if one.claim.kind is ClaimKind.SPAWN_RESULT)
+        results.extend(
+            one
+            for one in evidence.by_tool.get(tool_use, ())
+            if one.claim.kind is ClaimKind.SPAWN_RESULT
+        )
     found = []
     for one in results:
         body = one.claim.body
@@ -122,17 +138,39 @@ def _from_notices(evidence: AgentEvidence, starts: list[int]) -> list[_Observati
         if ending is None:
             continue
         tool_use = one.claim.body.tool_use
-        run = _run_at(starts, by_tool[tool_use]) if tool_use in by_tool else _run_at(starts, one.claim.at)
-        found.append(_Observation(run, True, Grade.DERIVED, one.claim.at, *ending, "task notification"))
+        run = (
+            _run_at(starts, by_tool[tool_use])
+            if tool_use in by_tool
+            else _run_at(starts, one.claim.at)
+        )
+        found.append(
+            _Observation(run, True, Grade.DERIVED, one.claim.at, *ending, "task notification")
+        )
     for one in evidence.of(ClaimKind.SIDECAR):
         if one.claim.body.finished:
             found.append(
-                _Observation(len(starts) - 1, True, Grade.DERIVED, 0, Status.COMPLETED, "finished", "sidecar.finished")
+                _Observation(
+                    len(starts) - 1,
+                    True,
+                    Grade.DERIVED,
+                    0,
+                    Status.COMPLETED,
+                    "finished",
+                    "sidecar.finished",
+                )
             )
     for one in evidence.of(ClaimKind.JOURNAL):
         if one.claim.body.status == "result":
             found.append(
-                _Observation(len(starts) - 1, True, Grade.DERIVED, 0, Status.COMPLETED, "finished", "workflow journal")
+                _Observation(
+                    len(starts) - 1,
+                    True,
+                    Grade.DERIVED,
+                    0,
+                    Status.COMPLETED,
+                    "finished",
+                    "workflow journal",
+                )
             )
     return found
 
@@ -173,7 +211,11 @@ def _lost(evidence: AgentEvidence, starts: list[int]) -> _Observation | None:
 
 
 def _abandons(main: MainThread) -> bool:
-    if not main.headless or main.status != Status.WAITING or not main.status_reason.startswith("turn-done"):
+    if (
+        not main.headless
+        or main.status != Status.WAITING
+        or not main.status_reason.startswith("turn-done")
+    ):
         return False
     numbers = main.version.split(".")
     if len(numbers) != 3 or not all(n.isdigit() for n in numbers):  # noqa: PLR2004 - major, minor, patch
@@ -186,7 +228,10 @@ def main_status(parts: list[SourcedPart]) -> StatusFact:
     stated = [one for one in latest_parts(parts) if one.part.status]
     if not stated:
         return UNKNOWN
-    last = max(stated, key=lambda one: (one.part.status_at, one.part.status, one.part.status_reason, one.source)).part
+    last = max(
+        stated,
+        key=lambda one: (one.part.status_at, one.part.status, one.part.status_reason, one.source),
+    ).part
     guessed = last.status_reason.endswith("?")
     return StatusFact(
         Status(last.status),
@@ -202,7 +247,10 @@ def main_thread(parts: list[SourcedPart]) -> MainThread:
     stated = [one for one in latest_parts(parts) if one.part.status]
     if not stated:
         return MainThread()
-    last = max(stated, key=lambda one: (one.part.status_at, one.part.status, one.part.status_reason, one.source)).part
+    last = max(
+        stated,
+        key=lambda one: (one.part.status_at, one.part.status, one.part.status_reason, one.source),
+    ).part
     return MainThread(
         max(one.part.process_ended_at for one in parts),
         last.status,

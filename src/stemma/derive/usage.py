@@ -141,7 +141,9 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
     if len(claims) == 1 and claims[0].claim.via != "search":
         return Counted(_only(claims[0]), {}, {})
     searches = max((c.claim.web_searches for c in claims if c.claim.via == "search"), default=0)
-    held = [c for c in claims if c.claim.via == "transcript"] or [c for c in claims if c.claim.via == "progress"]
+    held = [c for c in claims if c.claim.via == "transcript"] or [
+        c for c in claims if c.claim.via == "progress"
+    ]
     if not held:
         return Counted([], {}, {})
     held.sort(key=_locator)
@@ -153,7 +155,7 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
         owner = _owner(group, times)
         sessions = {c.claim.session for c in group}
         if len(sessions) > 1:
-            holders.update({session: owner.session for session in sessions})
+            holders.update(dict.fromkeys(sessions, owner.session))
             declared.update(_declared(group))
         requests.extend(_counted(group, owner, number, searches, split=len(groups) > 1))
     return Counted(requests, holders, declared)
@@ -243,9 +245,13 @@ def _counted(
     sound = [c for c in group if not c.claim.flags & FLAG_ANOMALY] or group
     winner = min(sound, key=_preference)
     claim = winner.claim
-    mine = min((c for c in sound if c.claim.session == owner.session), key=_preference, default=None)
-    agent = mine.claim.agent if mine is not None else next(
-        c.claim.agent for c in group if c.claim.session == owner.session
+    mine = min(
+        (c for c in sound if c.claim.session == owner.session), key=_preference, default=None
+    )
+    agent = (
+        mine.claim.agent
+        if mine is not None
+        else next(c.claim.agent for c in group if c.claim.session == owner.session)
     )
     state = (
         STATE_ANOMALY * bool(claim.flags & FLAG_ANOMALY)
@@ -296,7 +302,9 @@ def _only(one: SourcedUsage) -> list[CountedRequest]:
 def _incomplete(claim: UsageClaim) -> bool:
     if claim.model == SYNTHETIC_MODEL:
         return False
-    return bool(claim.flags & FLAG_ABORTED) or (not claim.stop_reason and claim.output <= TINY_OUTPUT)
+    return bool(claim.flags & FLAG_ABORTED) or (
+        not claim.stop_reason and claim.output <= TINY_OUTPUT
+    )
 
 
 def _parts(row: CountedRequest, claim: UsageClaim) -> list[CountedRequest]:

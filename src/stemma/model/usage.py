@@ -110,7 +110,9 @@ class UsageClaim(Struct, gc=False):
     @property
     def total(self) -> int:
         """All tokens of the claim, every bucket."""
-        return self.input + self.output + self.cache_write_5m + self.cache_write_1h + self.cache_read
+        return (
+            self.input + self.output + self.cache_write_5m + self.cache_write_1h + self.cache_read
+        )
 
 
 FLAG_PLACEHOLDER_INPUT = 1

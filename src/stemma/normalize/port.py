@@ -75,7 +75,9 @@ class AgentAdapter(Protocol):
         """Raised whenever the same bytes would yield something else."""
         ...
 
-    def normalize(self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]) -> Normalized:
+    def normalize(
+        self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]
+    ) -> Normalized:
         """Fold complete lines of a transcript or journal.
 
         Args:

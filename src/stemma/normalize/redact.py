@@ -22,9 +22,7 @@ def _pattern(triggers: str, regex: str, replacement: str = MARK) -> _Pattern:
     return _Pattern(tuple(triggers.split()), re.compile(regex), replacement)
 
 
-_NAMED = (
-    r"(?i)([\w\-]*(?:secret|token|passwd|password|passphrase|api[_\-]?key|access[_\-]?key|private[_\-]?key|credential)[\w\-]*)"
-)
+_NAMED = r"(?i)([\w\-]*(?:secret|token|passwd|password|passphrase|api[_\-]?key|access[_\-]?key|private[_\-]?key|credential)[\w\-]*)"
 _NOT_A_SECRET = r"(?!\d+\b)(?!\[redacted\])(?!\$)(?!true\b|false\b|null\b|none\b)"
 
 PATTERNS = (
@@ -42,7 +40,10 @@ PATTERNS = (
     _pattern("pypi-", r"\bpypi-[A-Za-z0-9_\-]{20,}"),
     _pattern("hf_", r"\bhf_[A-Za-z0-9]{20,}"),
     _pattern("eyj", r"\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?"),
-    _pattern("-----begin", r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"),
+    _pattern(
+        "-----begin",
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
+    ),
     _pattern("://", r"(?<=://)[^\s/:@'\"]*:[^\s/@'\"]+(?=@)"),
     _pattern("bearer basic", r"(?i)(?<=\b)(bearer|basic)\s+[A-Za-z0-9_\-.=+/]{12,}", r"\1 " + MARK),
     _pattern(
@@ -55,7 +56,11 @@ PATTERNS = (
         _NAMED + r"(\s*[:=]\s*)" + _NOT_A_SECRET + r"(?=[^\s]*\d)[^\s\"',;&|<>(){}]{8,}",
         r"\1\2" + MARK,
     ),
-    _pattern("--password --token --secret --api-key", r"(?i)(--(?:password|token|secret|api-key)[= ]+)[^\s\"']{4,}", r"\1" + MARK),
+    _pattern(
+        "--password --token --secret --api-key",
+        r"(?i)(--(?:password|token|secret|api-key)[= ]+)[^\s\"']{4,}",
+        r"\1" + MARK,
+    ),
 )
 
 

@@ -68,7 +68,14 @@ class Collector:
     """Looks at one root again and again, and takes in what is new."""
 
     def __init__(  # noqa: PLR0913 - the parts that bootstrap wires
-        self, writer: Writer, adapter: AgentAdapter, place: Place, spec: RootSpec, *, host: str, clock: Clock
+        self,
+        writer: Writer,
+        adapter: AgentAdapter,
+        place: Place,
+        spec: RootSpec,
+        *,
+        host: str,
+        clock: Clock,
     ) -> None:
         """Prepare to collect.
 
@@ -86,7 +93,9 @@ class Collector:
         self._control = Control(writer)
 
     def tick(
-        self, report: Callable[[Progress, int], None] | None = None, only: Callable[[SourceFile], bool] | None = None
+        self,
+        report: Callable[[Progress, int], None] | None = None,
+        only: Callable[[SourceFile], bool] | None = None,
     ) -> PassReport:
         """Take in what changed since the last tick; the first tick looks at everything.
 
@@ -114,7 +123,9 @@ class Collector:
             instance = self._writer.instance(self._host, self._adapter.agent, self.spec.path)
             epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, started)
             self._control.note_skips(instance, changes.skips, changes.lifted, started)
-            removed = self._control.mark_removed(instance, self._poller.present(), self.spec.only_slug, started)
+            removed = self._control.mark_removed(
+                instance, self._poller.present(), self.spec.only_slug, started
+            )
         progress, outcome, detail = self._ingest(files, instance, report)
         for relpath in self._failed_again(files, progress):
             self._poller.again(relpath)
@@ -137,7 +148,9 @@ class Collector:
                     detail=detail,
                 ),
             )
-        return self._report(changes, outcome, detail, progress, removed, self._writer.rows_written - before)
+        return self._report(
+            changes, outcome, detail, progress, removed, self._writer.rows_written - before
+        )
 
     def _ingest(
         self, files: list[SourceFile], instance: int, report: Callable[[Progress, int], None] | None
@@ -167,12 +180,19 @@ class Collector:
         with self._writer.batch():
             epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, now)
             self._control.end_epoch(
-                epoch, Epoch(ended_at=now, state="failed", outcome=changes.outcome, detail=changes.detail)
+                epoch,
+                Epoch(ended_at=now, state="failed", outcome=changes.outcome, detail=changes.detail),
             )
         return self._report(changes, changes.outcome, changes.detail, Progress(), 0, 0)
 
     def _report(  # noqa: PLR0913 - the parts of a report
-        self, changes: Changes, outcome: TickOutcome, detail: str, progress: Progress, removed: int, rows: int
+        self,
+        changes: Changes,
+        outcome: TickOutcome,
+        detail: str,
+        progress: Progress,
+        removed: int,
+        rows: int,
     ) -> PassReport:
         return PassReport(
             self.spec.path, outcome, detail, len(self._poller.files()), len(changes.changed), removed, progress.read,

@@ -101,7 +101,9 @@ def current(claims: Iterable[SourcedClaim]) -> list[SourcedClaim]:
         if one.claim.kind in REPLACED_WHOLE:
             latest[one.source] = max(latest.get(one.source, -1), one.generation)
     return [
-        one for one in ordered if one.claim.kind not in REPLACED_WHOLE or one.generation == latest[one.source]
+        one
+        for one in ordered
+        if one.claim.kind not in REPLACED_WHOLE or one.generation == latest[one.source]
     ]
 
 

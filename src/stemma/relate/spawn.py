@@ -14,7 +14,14 @@ from stemma.model.entity import MAIN
 from stemma.model.evidence import Grade
 from stemma.relate.evidence import AgentEvidence, current
 
-PATHS = ("sidecar_parent", "tool_use", "directory", "task_notification", "queue_operation", "legacy_explore")
+PATHS = (
+    "sidecar_parent",
+    "tool_use",
+    "directory",
+    "task_notification",
+    "queue_operation",
+    "legacy_explore",
+)
 """Join paths, strongest first."""
 
 
@@ -69,7 +76,14 @@ def proofs(evidence: AgentEvidence) -> list[Proof]:
 
 def _rank(proof: Proof) -> tuple[int, int, int, str, int, int]:
     when = proof.spawned_at or 1 << 62
-    return (PATHS.index(proof.path), -proof.grade, when, proof.source, proof.generation, proof.offset)
+    return (
+        PATHS.index(proof.path),
+        -proof.grade,
+        when,
+        proof.source,
+        proof.generation,
+        proof.offset,
+    )
 
 
 def spawn_block(evidence: AgentEvidence, tool_use: str) -> _Block | None:
@@ -135,7 +149,9 @@ def _from_prompt(evidence: AgentEvidence) -> list[Proof]:
 
 
 def _prompting_call(evidence: AgentEvidence) -> SourcedClaim | None:
-    candidates = [one for one in current(evidence.by_prompt) if one.claim.body.agent != evidence.agent]
+    candidates = [
+        one for one in current(evidence.by_prompt) if one.claim.body.agent != evidence.agent
+    ]
     calls = {one.claim.subject for one in candidates}
     return min(candidates, key=_first_written) if len(calls) == 1 else None
 
@@ -154,7 +170,9 @@ def _from_directory(evidence: AgentEvidence) -> list[Proof]:
     found = []
     for one in evidence.of(ClaimKind.DIRECTORY):
         run = one.claim.body.run
-        dispatches = [d for d in current(evidence.by_run.get(run, ())) if d.claim.kind is ClaimKind.DISPATCH]
+        dispatches = [
+            d for d in current(evidence.by_run.get(run, ())) if d.claim.kind is ClaimKind.DISPATCH
+        ]
         parent = dispatches[0].claim.body.agent if dispatches else MAIN
         basis = "workflow directory; dispatch record" if dispatches else "workflow directory"
         at = dispatches[0].claim.at if dispatches else 0
@@ -181,7 +199,11 @@ def _from_notifications(evidence: AgentEvidence) -> list[Proof]:
 
 
 def _from_foreign_progress(evidence: AgentEvidence) -> list[Proof]:
-    bare = [one for one in evidence.of(ClaimKind.SIDECAR) if not one.claim.body.tool_use and not one.claim.body.agent]
+    bare = [
+        one
+        for one in evidence.of(ClaimKind.SIDECAR)
+        if not one.claim.body.tool_use and not one.claim.body.agent
+    ]
     if not bare:
         return []
     return [

@@ -20,7 +20,9 @@ class ClaudeCode:
     agent = "claude-code"
     revision = REVISION
 
-    def normalize(self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]) -> Normalized:
+    def normalize(
+        self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]
+    ) -> Normalized:
         """See ``AgentAdapter.normalize``."""
         out = fold(placement, state, lines)
         _redact(out)
@@ -42,8 +44,6 @@ class ClaudeCode:
     def capabilities(self) -> tuple[Capability, ...]:
         """See ``AgentAdapter.capabilities``."""
         return CAPABILITIES
-
-
 
 
 def _redact(out: Normalized) -> None:

@@ -50,7 +50,13 @@ class Context:
         self.session = self.agent = self.uuid = ""
 
     def emit(  # noqa: PLR0913 - the optional fields of an event
-        self, kind: EventType, subject: str = "", name: str = "", summary: str = "", amount: int = -1, turn: int = -2
+        self,
+        kind: EventType,
+        subject: str = "",
+        name: str = "",
+        summary: str = "",
+        amount: int = -1,
+        turn: int = -2,
     ) -> None:
         """Add an event of the record at hand; ``turn`` defaults to the agent's current turn."""
         if turn == -2:  # noqa: PLR2004 - not given
@@ -65,11 +71,26 @@ class Context:
         self.ordinal += 1
 
     def claim(
-        self, kind: ClaimKind, subject: str, body: Body, *, grade: Grade = Grade.OBSERVED, session: str = ""
+        self,
+        kind: ClaimKind,
+        subject: str,
+        body: Body,
+        *,
+        grade: Grade = Grade.OBSERVED,
+        session: str = "",
     ) -> None:
         """Add a claim of the record at hand."""
         self.out.claims.append(
-            Claim(kind, session or self.session, subject, self.offset, self.claims, self.at, grade, body)
+            Claim(
+                kind,
+                session or self.session,
+                subject,
+                self.offset,
+                self.claims,
+                self.at,
+                grade,
+                body,
+            )
         )
         self.claims += 1
 
@@ -99,8 +120,7 @@ def touch(context: Context, record: Record) -> None:
         at = context.at
         if not part.first_at or at < part.first_at:
             part.first_at = at
-        if at > part.last_at:
-            part.last_at = at
+        part.last_at = max(part.last_at, at)
     if part.first_offset < 0:
         part.first_offset = context.offset
     part.last_offset = context.offset

@@ -104,7 +104,11 @@ def _first_object(text: bytes) -> _First:
     try:
         value, end = json.JSONDecoder().raw_decode(decoded)
     except json.JSONDecodeError as error:
-        return _First({}, 0, f"{error.msg} at byte {len(decoded[: error.pos].encode('utf-8', 'surrogateescape'))}")
+        return _First(
+            {},
+            0,
+            f"{error.msg} at byte {len(decoded[: error.pos].encode('utf-8', 'surrogateescape'))}",
+        )
     except RecursionError:
         return _First({}, 0, "nested too deeply")
     if not isinstance(value, dict):
@@ -129,7 +133,11 @@ def _lenient(value: dict[str, Any]) -> _Lenient:
             if not path or not _drop(tree, path):
                 break
             repairs.append("$." + ".".join(path))
-    kept = {k: v for k, v in tree.items() if k in ("type", "uuid", "timestamp", "sessionId") and isinstance(v, str)}
+    kept = {
+        k: v
+        for k, v in tree.items()
+        if k in ("type", "uuid", "timestamp", "sessionId") and isinstance(v, str)
+    }
     return _Lenient(msgspec.convert(kept, Record), [*repairs, "$"])
 
 
@@ -161,7 +169,9 @@ def _drop(tree: dict[str, Any], path: list[str]) -> bool:
     for index, step in enumerate(path):
         last = index == len(path) - 1
         if step.startswith("["):
-            return _drop_in_list(node, step, path[index + 1 :], _ELEMENTS.get(path[index - 1]) if index else None)
+            return _drop_in_list(
+                node, step, path[index + 1 :], _ELEMENTS.get(path[index - 1]) if index else None
+            )
         if not isinstance(node, dict) or step not in node:
             return False
         if last:
@@ -178,7 +188,9 @@ def _drop_in_list(node: Any, step: str, rest: list[str], element: Any) -> bool: 
     chosen = [int(step[1:-1])] if numbered else list(range(len(node)))
     dropped = False
     for position in reversed(chosen):
-        if position >= len(node) or (not numbered and element is not None and _valid(node[position], element)):
+        if position >= len(node) or (
+            not numbered and element is not None and _valid(node[position], element)
+        ):
             continue
         if rest:
             dropped = (isinstance(node[position], dict) and _drop(node[position], rest)) or dropped

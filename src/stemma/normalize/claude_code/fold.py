@@ -201,7 +201,9 @@ def _meta(context: Context, record: Record, text: str) -> None:
 def _tool_result(context: Context, record: Record, block: Block, ordinal: int) -> None:
     execution, text, structured = tools.returned(context, record, block, ordinal)
     name = execution.name
-    if name in tools.SPAWNING or (not name and b'"agentId"' in memoryview(record.toolUseResult)[:2048].tobytes()):
+    if name in tools.SPAWNING or (
+        not name and b'"agentId"' in memoryview(record.toolUseResult)[:2048].tobytes()
+    ):
         subagents.spawn_returned(context, record, execution, text)
     elif name == "SendMessage":
         subagents.resumed(context, record, execution)
@@ -210,7 +212,9 @@ def _tool_result(context: Context, record: Record, block: Block, ordinal: int) -
         if searches > 0:
             usage.claim_searches(context, execution.message, searches)
     elif name == "Skill":
-        done = EventType.SKILL_ACTIVATED if not block.is_error else EventType.SKILL_ACTIVATION_FAILED
+        done = (
+            EventType.SKILL_ACTIVATED if not block.is_error else EventType.SKILL_ACTIVATION_FAILED
+        )
         context.emit(done, execution.target, "explicit_tool", turn=execution.turn)
 
 
@@ -243,7 +247,9 @@ def _assistant(context: Context, record: Record) -> None:
         part.model = message.model
     content = message.content
     blocks = [b for b in content if b.type == "tool_use"] if isinstance(content, list) else []
-    turn = turns.responded(context, message.id or context.uuid, message.stop_reason, calls_tools=bool(blocks))
+    turn = turns.responded(
+        context, message.id or context.uuid, message.stop_reason, calls_tools=bool(blocks)
+    )
     if context.state.denied:
         context.state.denied.pop(context.agent, None)
     if record.isAbortedMidStream:
@@ -268,13 +274,27 @@ def _system(context: Context, record: Record) -> None:
 
 def _compacted(context: Context, record: Record, subtype: str) -> None:
     about = record.compactMetadata
-    trigger = (about.trigger if about is not None else None) or ("micro" if subtype.startswith("micro") else "")
+    trigger = (about.trigger if about is not None else None) or (
+        "micro" if subtype.startswith("micro") else ""
+    )
     before = _whole(about.preTokens) if about is not None else -1
     after = _whole(about.postTokens) if about is not None else -1
-    took = _whole(about.durationMs) * 1000 if about is not None and _whole(about.durationMs) >= 0 else -1
+    took = (
+        _whole(about.durationMs) * 1000
+        if about is not None and _whole(about.durationMs) >= 0
+        else -1
+    )
     context.out.compactions.append(
         Compaction(
-            context.offset, context.uuid, context.session, context.agent, context.at, trigger, before, after, took
+            context.offset,
+            context.uuid,
+            context.session,
+            context.agent,
+            context.at,
+            trigger,
+            before,
+            after,
+            took,
         )
     )
     context.part.compactions += 1
@@ -332,7 +352,9 @@ def _progress(context: Context, record: Record) -> None:
     agent, at, own = context.agent, context.at, context.own_time
     context.agent = data.agentId
     context.at = microseconds(inner.timestamp) or at
-    embedded = Record(uuid=inner.uuid, requestId=inner.requestId, isSidechain=True, version=record.version)
+    embedded = Record(
+        uuid=inner.uuid, requestId=inner.requestId, isSidechain=True, version=record.version
+    )
     usage.claim_usage(context, embedded, inner.message, via="progress", uuid=inner.uuid or "")
     context.agent, context.at, context.own_time = agent, at, own
 
@@ -372,7 +394,11 @@ def _pr_link(context: Context, record: Record) -> None:
 def _context_ref(context: Context, record: Record) -> None:
     _count(context, "fork-context-ref", "", known=True)
     if context.agent != MAIN:
-        context.claim(ClaimKind.CONTEXT_REF, context.agent, Body(is_fork=True, name=record.parentSessionId or ""))
+        context.claim(
+            ClaimKind.CONTEXT_REF,
+            context.agent,
+            Body(is_fork=True, name=record.parentSessionId or ""),
+        )
 
 
 _HANDLERS: dict[str, Callable[[Context, Record], None]] = {

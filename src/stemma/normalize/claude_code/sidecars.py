@@ -51,14 +51,25 @@ def _agent(placement: Placement, found: dict[str, Any]) -> Claim:
         type=_text(found, "agentType"),
         description=short(_text(found, "description")),
         model=_text(found, "model"),
-        depth=depth if isinstance(depth, int) and not isinstance(depth, bool) and 0 <= depth < 1000 else -1,  # noqa: PLR2004 - absurd depths are no statement
+        depth=depth
+        if isinstance(depth, int) and not isinstance(depth, bool) and 0 <= depth < 1000
+        else -1,
         is_fork=_flag(found, "isFork"),
         in_workflow=_flag(found, "inWorkflowRun"),
         finished=_flag(found, "finished"),
         teammate=_text(found, "taskKind") == "in_process_teammate",
         background=_text(found, "requestShape") == "background",
     )
-    return Claim(ClaimKind.SIDECAR, placement.session_hint, placement.agent_hint, 0, 0, 0, Grade.OBSERVED, body)
+    return Claim(
+        ClaimKind.SIDECAR,
+        placement.session_hint,
+        placement.agent_hint,
+        0,
+        0,
+        0,
+        Grade.OBSERVED,
+        body,
+    )
 
 
 def _run(placement: Placement, found: dict[str, Any]) -> Claim:

@@ -12,7 +12,12 @@ from stemma.model.event import EventType
 from stemma.model.evidence import Grade
 from stemma.normalize.claude_code.context import Context
 from stemma.normalize.claude_code.records import Block, Record, ToolInput
-from stemma.normalize.claude_code.state import MOST_AGENTS, MOST_CHAIN_LINKS, MOST_SPAWNS, SpawnMemory
+from stemma.normalize.claude_code.state import (
+    MOST_AGENTS,
+    MOST_CHAIN_LINKS,
+    MOST_SPAWNS,
+    SpawnMemory,
+)
 from stemma.normalize.claude_code.text import digest, notifications, short
 from stemma.normalize.claude_code.turns import remember
 
@@ -100,7 +105,9 @@ def resumed(context: Context, record: Record, execution: ToolExecution) -> None:
     """A message to a finished agent starts a new run of it."""
     child = _outcome(record).resumedAgentId
     if child:
-        context.claim(ClaimKind.RESUME, child, Body(agent=context.agent, tool_use=execution.tool_use))
+        context.claim(
+            ClaimKind.RESUME, child, Body(agent=context.agent, tool_use=execution.tool_use)
+        )
 
 
 def _outcome(record: Record) -> SpawnOutcome:
@@ -124,7 +131,13 @@ def notified(context: Context, text: str, via: str) -> bool:
             context.claim(
                 ClaimKind.NOTIFICATION,
                 one.task,
-                Body(agent=context.agent, tool_use=one.tool_use, status=one.status, name=via, task=one.task),
+                Body(
+                    agent=context.agent,
+                    tool_use=one.tool_use,
+                    status=one.status,
+                    name=via,
+                    task=one.task,
+                ),
                 grade=Grade.OBSERVED,
             )
     return bool(found)
@@ -133,7 +146,12 @@ def notified(context: Context, text: str, via: str) -> bool:
 def progressed(context: Context, record: Record) -> None:
     """Progress records of old clients: what they say of the agent that made progress."""
     data = record.data
-    if data is not None and data.type == "agent_progress" and data.agentId and record.parentToolUseID:
+    if (
+        data is not None
+        and data.type == "agent_progress"
+        and data.agentId
+        and record.parentToolUseID
+    ):
         once(
             context,
             ClaimKind.LAUNCH,
@@ -178,13 +196,20 @@ def _inline_agent(context: Context, record: Record, text: str) -> str:
         identity = record.uuid or f"{context.offset:x}"
         agent = f"inline-{identity.replace('-', '')[:12]}"
         prompt = digest(text) if text else ""
-        anchor = next((s for s in context.state.spawns if s.prompt == prompt and prompt and not s.matched), None)
+        anchor = next(
+            (s for s in context.state.spawns if s.prompt == prompt and prompt and not s.matched),
+            None,
+        )
         if anchor is not None:
             anchor.matched = True
         context.claim(
             ClaimKind.INLINE_ROOT,
             agent,
-            Body(agent=anchor.agent if anchor else "", tool_use=anchor.tool_use if anchor else "", prompt=prompt),
+            Body(
+                agent=anchor.agent if anchor else "",
+                tool_use=anchor.tool_use if anchor else "",
+                prompt=prompt,
+            ),
             grade=Grade.DERIVED,
         )
     if record.uuid:

@@ -121,7 +121,12 @@ def notifications(text: str) -> list[Notification]:
     if not text.lstrip().startswith("<task-notification>"):
         return []
     return [
-        Notification(_element(body, "task-id"), _element(body, "tool-use-id"), _element(body, "status"), _element(body, "summary"))
+        Notification(
+            _element(body, "task-id"),
+            _element(body, "tool-use-id"),
+            _element(body, "status"),
+            _element(body, "summary"),
+        )
         for body in _NOTIFICATION.findall(text)
     ]
 

@@ -42,7 +42,8 @@ class WriteResult(msgspec.Struct):
     searchCount: int | float | str | None = None  # noqa: N815
 
 
-_writes = msgspec.json.Decoder(WriteResult | str | list[msgspec.Raw] | None)
+Structured = WriteResult | str | list[msgspec.Raw] | None
+_writes: msgspec.json.Decoder[Structured] = msgspec.json.Decoder(Structured)
 
 
 def arguments(block: Block) -> ToolInput:
@@ -61,9 +62,15 @@ def _lenient_arguments(block: Block) -> ToolInput:
     if not isinstance(found, dict):
         return ToolInput()
     names = ToolInput.__struct_fields__
-    texts = {k: v for k, v in found.items() if k in names and isinstance(v, str) and k != "run_in_background"}
+    texts = {
+        k: v
+        for k, v in found.items()
+        if k in names and isinstance(v, str) and k != "run_in_background"
+    }
     background = found.get("run_in_background")
-    return ToolInput(**texts, run_in_background=background if isinstance(background, bool) else None)
+    return ToolInput(
+        **texts, run_in_background=background if isinstance(background, bool) else None
+    )
 
 
 def target(name: str, given: ToolInput) -> str:
@@ -77,7 +84,9 @@ def target(name: str, given: ToolInput) -> str:
     return short(text)
 
 
-def called(context: Context, block: Block, given: ToolInput, ordinal: int, message_id: str, turn: Turn) -> None:
+def called(
+    context: Context, block: Block, given: ToolInput, ordinal: int, message_id: str, turn: Turn
+) -> None:
     """A tool call: an open execution until its result comes."""
     name = block.name or ""
     identity = block.id or ""
@@ -112,7 +121,7 @@ class Result(NamedTuple):
 
     execution: ToolExecution
     text: str
-    structured: WriteResult | str | list[msgspec.Raw] | None
+    structured: Structured
 
 
 def returned(context: Context, record: Record, block: Block, ordinal: int) -> Result:
@@ -137,7 +146,9 @@ def returned(context: Context, record: Record, block: Block, ordinal: int) -> Re
     execution.ended_at = context.at
     execution.result_bytes = len(block.content)
     execution.result_offset = context.offset
-    execution.status, execution.reason, execution.exit_code = _ending(record, text, structured, failed=failed)
+    execution.status, execution.reason, execution.exit_code = _ending(
+        record, text, structured, failed=failed
+    )
     if name == "Write" and isinstance(structured, WriteResult) and structured.type == "update":
         execution.action = "modified"
     context.out.tools[execution.offset, execution.ordinal] = execution
@@ -152,7 +163,7 @@ def returned(context: Context, record: Record, block: Block, ordinal: int) -> Re
     return Result(execution, text, structured)
 
 
-def _structured(record: Record, name: str) -> WriteResult | str | list[msgspec.Raw] | None:
+def _structured(record: Record, name: str) -> Structured:
     # What Read returns is the file itself: never worth a second decode.
     if not record.toolUseResult or name in ("Read", "Grep", "Glob"):
         return None
@@ -178,9 +189,13 @@ def _ending(record: Record, text: str, structured: object, *, failed: bool) -> _
         return _Ending(ToolStatus.INTERRUPTED, "interrupted", _exit_code(text))
     if record.toolDenialKind:
         return _Ending(ToolStatus.DENIED, record.toolDenialKind, -1)
-    if text.startswith(("The user doesn't want to proceed", "The user doesn't want to take this action")):
+    if text.startswith(
+        ("The user doesn't want to proceed", "The user doesn't want to take this action")
+    ):
         return _Ending(ToolStatus.DENIED, "user-rejected", -1)
-    if text.startswith(("Permission to use", "Claude requested permissions", "This command requires approval")):
+    if text.startswith(
+        ("Permission to use", "Claude requested permissions", "This command requires approval")
+    ):
         return _Ending(ToolStatus.DENIED, "permission-rule", -1)
     if text.startswith("<tool_use_error>Sibling tool call errored"):
         return _Ending(ToolStatus.FAILED, "sibling", -1)

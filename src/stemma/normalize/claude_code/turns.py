@@ -10,7 +10,6 @@ from stemma.normalize.claude_code.context import Context
 from stemma.normalize.claude_code.state import MOST_AGENTS
 from stemma.normalize.claude_code.text import digest, short
 
-
 V = TypeVar("V")
 
 
@@ -82,7 +81,9 @@ def close_turn(context: Context) -> None:
     context.emit(kind, name=turn.status, amount=elapsed, turn=turn.offset)
 
 
-def responded(context: Context, message_id: str, stop_reason: str | None, *, calls_tools: bool) -> Turn:
+def responded(
+    context: Context, message_id: str, stop_reason: str | None, *, calls_tools: bool
+) -> Turn:
     """A record of a response belongs to the current turn; one that calls no tool and has stopped ends it."""
     turn = in_turn(context)
     if message_id and message_id != turn.last_message:

@@ -45,7 +45,11 @@ class _Tally:
     def _converted(self, value: float | str) -> int:
         try:
             number = float(value)
-            whole = int(value) if isinstance(value, str) and value.strip().lstrip("+-").isdigit() else int(number)
+            whole = (
+                int(value)
+                if isinstance(value, str) and value.strip().lstrip("+-").isdigit()
+                else int(number)
+            )
         except (ValueError, OverflowError):
             self.flags |= FLAG_ANOMALY
             return 0
@@ -54,7 +58,9 @@ class _Tally:
         return whole
 
 
-def claim_usage(context: Context, record: Record, message: Message, via: str = "transcript", uuid: str = "") -> None:
+def claim_usage(
+    context: Context, record: Record, message: Message, via: str = "transcript", uuid: str = ""
+) -> None:
     """Add the usage claim of one response record.
 
     Args:
@@ -82,7 +88,9 @@ def claim_usage(context: Context, record: Record, message: Message, via: str = "
     if not identity:
         identity = record.uuid or f"sha256:{hashlib.sha256(context.line).hexdigest()[:32]}"
         tally.flags |= FLAG_NO_MESSAGE_ID
-    searches = whole(usage.server_tool_use.web_search_requests) if usage.server_tool_use is not None else 0
+    searches = (
+        whole(usage.server_tool_use.web_search_requests) if usage.server_tool_use is not None else 0
+    )
     iterations = usage.iterations
     claim = UsageClaim(
         identity, record.requestId or "", uuid or context.uuid, context.offset, context.offset,
@@ -102,7 +110,7 @@ def claim_searches(context: Context, message_id: str, searches: int) -> None:
     """A web-search count that a tool result states for the response that called (ACCOUNTING rule 7)."""
     context.out.usage.append(
         UsageClaim(
-            message_id, "", "", context.offset, context.offset, 0, context.session, context.agent, False, "search",  # noqa: FBT003 - positional by design: the hot path's constructor
+            message_id, "", "", context.offset, context.offset, 0, context.session, context.agent, False, "search",
             "", 0, 0, 0, 0, 0, searches,
         )
     )  # fmt: skip
@@ -130,7 +138,8 @@ def _parts(tally: _Tally, iterations: list[Iteration]) -> tuple[Part, ...]:
         if kind is None:
             continue
         as_usage = Usage(
-            cache_creation_input_tokens=one.cache_creation_input_tokens, cache_creation=one.cache_creation
+            cache_creation_input_tokens=one.cache_creation_input_tokens,
+            cache_creation=one.cache_creation,
         )
         five, hour = _cache_writes(tally, tally.whole(one.cache_creation_input_tokens), as_usage)
         parts.append(
@@ -147,7 +156,9 @@ def _largest(tally: _Tally, iterations: list[Iteration]) -> int:
     whole = tally.whole
     return max(
         (
-            whole(one.input_tokens) + whole(one.cache_creation_input_tokens) + whole(one.cache_read_input_tokens)
+            whole(one.input_tokens)
+            + whole(one.cache_creation_input_tokens)
+            + whole(one.cache_read_input_tokens)
             for one in iterations
             if one.type in _PRIMARY
         ),

@@ -55,7 +55,7 @@ def connect(path: Path, *, writer: bool) -> apsw.Connection:
 
 def _configure(connection: apsw.Connection, *, writer: bool) -> None:
     # A constraint that is declared and not enforced is a comment.
-    connection.pragma("foreign_keys", True)  # noqa: FBT003 - the pragma's value
+    connection.pragma("foreign_keys", True)
     # Half of the default would thrash on a cold ingest; 64 MiB holds the upper levels of every tree.
     connection.pragma("cache_size", -65_536)
     # Sorts and temporary tables of queries never touch the disk.
@@ -69,4 +69,4 @@ def _configure(connection: apsw.Connection, *, writer: bool) -> None:
         connection.pragma("wal_autocheckpoint", 4096)
         connection.pragma("journal_size_limit", 64 << 20)
     else:
-        connection.pragma("query_only", True)  # noqa: FBT003 - the pragma's value
+        connection.pragma("query_only", True)

@@ -50,16 +50,17 @@ class Control:
         """Record that a pass begins; the number of its epoch. A pass that never ended has failed."""
         connection = self._writer.connection
         connection.execute(
-            "UPDATE epochs SET state = 'failed', outcome = 'stopped', ended_at = ? WHERE state = 'running'", (now,)
+            "UPDATE epochs SET state = 'failed', outcome = 'stopped', ended_at = ? WHERE state = 'running'",
+            (now,),
         )
-        row = connection.execute(
+        number = connection.execute(
             "INSERT INTO epochs (adapter, revision, started_at, ended_at, state, outcome, sources, changed, removed, "
             "processed, failed, late, watermark, first_change, last_change, detail) "
             "VALUES (?, ?, ?, 0, 'running', '', 0, 0, 0, 0, 0, 0, '', (SELECT coalesce(max(sequence), 0) FROM changes), "
             "0, '') RETURNING id",
             (adapter, revision, now),
-        ).fetchone()
-        return int(row[0])
+        ).get
+        return int(number)
 
     def end_epoch(self, number: int, end: Epoch) -> None:
         """Record how a pass ended."""
@@ -71,7 +72,9 @@ class Control:
              end.late, end.watermark, end.detail, number),
         )  # fmt: skip
 
-    def note_skips(self, instance: int, skips: Iterable[Skip], lifted: Iterable[Skip], now: int) -> None:
+    def note_skips(
+        self, instance: int, skips: Iterable[Skip], lifted: Iterable[Skip], now: int
+    ) -> None:
         """Record skips with the first and last time seen, and remove those that no longer hold."""
         connection = self._writer.connection
         connection.executemany(
@@ -84,7 +87,9 @@ class Control:
             [(instance, escape_path(s.relpath), s.reason) for s in lifted],
         )
 
-    def mark_removed(self, instance: int, present: frozenset[str], only_slug: str | None, now: int) -> int:
+    def mark_removed(
+        self, instance: int, present: frozenset[str], only_slug: str | None, now: int
+    ) -> int:
         """Mark sources whose files are gone; their record stays. How many are newly gone."""
         connection = self._writer.connection
         there = {escape_path(path) for path in present}

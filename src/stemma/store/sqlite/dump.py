@@ -34,7 +34,10 @@ def dump(connection: apsw.Connection) -> Iterator[Row]:
     instances = {
         number: {"host": host, "agent": agent, "root": rank}
         for rank, (number, host, agent, _) in enumerate(
-            connection.execute("SELECT id, host, agent, root FROM instances ORDER BY root, host, agent"), start=1
+            connection.execute(
+                "SELECT id, host, agent, root FROM instances ORDER BY root, host, agent"
+            ),
+            start=1,
         )
     }
     sources = {
@@ -42,16 +45,27 @@ def dump(connection: apsw.Connection) -> Iterator[Row]:
         for number, instance, path in connection.execute("SELECT id, instance, path FROM sources")
     }
     for table in EVIDENCE_TABLES:
-        rows = [_row(table, values, names, instances, sources) for values in _select(connection, table)]
+        rows = [
+            _row(table, values, names, instances, sources) for values in _select(connection, table)
+        ]
         for text in sorted(msgspec.json.encode(row, order="sorted") for row in rows):
             yield Row(table, msgspec.json.decode(text))
 
 
 def _select(connection: apsw.Connection, table: str) -> Iterator[dict[str, Any]]:
-    columns = [(name, kind) for name, kind in connection.execute("SELECT name, type FROM pragma_table_info(?)", (table,))]
+    columns = [
+        (name, kind)
+        for name, kind in connection.execute(
+            "SELECT name, type FROM pragma_table_info(?)", (table,)
+        )
+    ]
     for values in connection.execute(f"SELECT * FROM {table}"):
         yield {
-            (f"#{name}" if kind == "INTEGER" and (name in NAMED or name in ("source", "instance")) else name): value
+            (
+                f"#{name}"
+                if kind == "INTEGER" and (name in NAMED or name in ("source", "instance"))
+                else name
+            ): value
             for (name, kind), value in zip(columns, values, strict=True)
         }
 
@@ -76,8 +90,6 @@ def _row(
     if table == "event_segments":
         row["body"] = unpack_events(row["body"])
     elif table == "usage_claims":
-        body = row.pop("body")
-        row["claim"] = unpack_usage(
-            row["message_id"], row["offset"], row["session"], row["agent"], row["model"], row["at"], body
-        )
+        packed = (values["message_id"], values["offset"], 0, 0, 0, values["at"], row.pop("body"))
+        row["claim"] = unpack_usage(packed, lambda _: "")
     return row

@@ -58,7 +58,9 @@ class Facts:
         )  # fmt: skip
         self._put("sessions", session, [row])
 
-    def put_agent(self, session: str, agent: str, fact: AgentFact | None, proofs: list[Proof]) -> None:
+    def put_agent(
+        self, session: str, agent: str, fact: AgentFact | None, proofs: list[Proof]
+    ) -> None:
         """Write an agent with the proofs of its parent and its current edge."""
         name = self._writer.names.id
         numbers = (name(session), name(agent))
@@ -110,7 +112,11 @@ class Facts:
         """Write a workflow run."""
         name = self._writer.names.id
         if run is None:
-            self._keep("DELETE FROM workflow_runs WHERE session = ? AND run = ?", session, (name(session), identity))
+            self._keep(
+                "DELETE FROM workflow_runs WHERE session = ? AND run = ?",
+                session,
+                (name(session), identity),
+            )
             return
         row = (
             name(session), run.run, self.instance(session), run.name, name(run.agent), int(run.agent_grade),
@@ -118,7 +124,9 @@ class Facts:
         )  # fmt: skip
         self._put("workflow_runs", session, [row])
 
-    def put_usage(self, counted: dict[str, Counted], known: Iterable[str], *, shrunk: bool = False) -> None:
+    def put_usage(
+        self, counted: dict[str, Counted], known: Iterable[str], *, shrunk: bool = False
+    ) -> None:
         """Write counted requests.
 
         Args:
@@ -138,7 +146,9 @@ class Facts:
                      r.recorded_nano_usd, r.state, writer.loading.number(r.source), r.generation, r.offset, r.records)
                 )  # fmt: skip
                 self.changed[r.session] = None
-            holders.extend((name(session), message, name(owner)) for session, owner in result.holders.items())
+            holders.extend(
+                (name(session), message, name(owner)) for session, owner in result.holders.items()
+            )
         self._remove_stale(known, {row[:3] for row in rows})
         if shrunk:
             self._remove_holders(known, {(row[1], row[0]) for row in holders})
@@ -156,7 +166,9 @@ class Facts:
             )
         ):
             if row not in usage:
-                self._writer.delete("DELETE FROM usage WHERE message_id = ? AND request = ? AND part = ?", row)
+                self._writer.delete(
+                    "DELETE FROM usage WHERE message_id = ? AND request = ? AND part = ?", row
+                )
 
     def _remove_holders(self, known: Iterable[str], held: set[tuple[object, ...]]) -> None:
         for row in list(
@@ -168,7 +180,9 @@ class Facts:
             )
         ):
             if row not in held:
-                self._writer.delete("DELETE FROM message_sessions WHERE message_id = ? AND session = ?", row)
+                self._writer.delete(
+                    "DELETE FROM message_sessions WHERE message_id = ? AND session = ?", row
+                )
 
     def put_shared_times(self, session: str, times: SessionTimes) -> None:
         """Write when a session that shares responses began, and when its first own response was."""
@@ -179,20 +193,26 @@ class Facts:
         name = self._writer.names.id
         number = name(session)
         rows: list[tuple[object, ...]] = [
-            (number, name(one.origin), one.kind, int(one.grade), one.basis, one.shared) for one in found
+            (number, name(one.origin), one.kind, int(one.grade), one.basis, one.shared)
+            for one in found
         ]
         kept = {row[1:3] for row in rows}
         for row in list(
-            self._writer.connection.execute("SELECT origin, kind FROM lineage WHERE session = ?", (number,))
+            self._writer.connection.execute(
+                "SELECT origin, kind FROM lineage WHERE session = ?", (number,)
+            )
         ):
             if row not in kept:
                 self._keep(
-                    "DELETE FROM lineage WHERE session = ? AND origin = ? AND kind = ?", session, (number, *row)
+                    "DELETE FROM lineage WHERE session = ? AND origin = ? AND kind = ?",
+                    session,
+                    (number, *row),
                 )
         self._put("lineage", session, rows)
 
     def journal(self, now: int) -> None:
         """Give every session that changed a sequence number."""
         self._writer.connection.executemany(
-            "INSERT INTO changes (entity, key, at) VALUES ('session', ?, ?)", [(s, now) for s in self.changed]
+            "INSERT INTO changes (entity, key, at) VALUES ('session', ?, ?)",
+            [(s, now) for s in self.changed],
         )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import apsw
 
@@ -15,7 +16,7 @@ from stemma.model.evidence import Grade
 from stemma.model.usage import UsageClaim
 from stemma.relate.evidence import AgentEvidence, SourcedPart
 from stemma.store.sqlite.names import Names
-from stemma.store.sqlite.pack import unpack_usage
+from stemma.store.sqlite.pack import USAGE_COLUMNS, UsageRow, unpack_usage
 from stemma.store.sqlite.rows import PARTICIPATION_COLUMNS, participation_of
 
 
@@ -69,11 +70,12 @@ class Loading:
         """A source by its number."""
         found = self._by_number.get(number)
         if found is None:
-            path, project, kind, instance, root = self._connection.execute(
+            row = self._connection.execute(
                 "SELECT s.path, s.project, s.kind, s.instance, i.root FROM sources s "
                 "JOIN instances i ON i.id = s.instance WHERE s.id = ?",
                 (number,),
-            ).fetchone()
+            ).get
+            path, project, kind, instance, root = row
             found = SourceKey(f"{path}\x00{root}", number, project, kind, instance, root)
             self._by_number[number] = found
             self._by_name[found.name] = number
@@ -89,41 +91,43 @@ class Loading:
         """Claims of one source for the given ids, and which of the ids any source has claims for."""
         mine = []
         anywhere = set()
-        for message, source, generation, offset, session, agent, model, at, body in self._connection.execute(
-            "SELECT message_id, source, generation, offset, session, agent, model, at, body FROM usage_claims "
-            "WHERE message_id IN (SELECT value FROM json_each(?))",
-            (json.dumps(ids),),
-        ):
-            anywhere.add(message)
+        for source, generation, row in self._usage_rows(ids):
+            anywhere.add(row[0])
             if (source, generation) == key:
-                text = self._names.text
-                mine.append(unpack_usage(message, offset, text(session), text(agent), text(model), at, body))
+                mine.append(unpack_usage(row, self._names.text))
         return KnownUsage(mine, anywhere)
 
     def usage_claims(self, ids: list[str]) -> dict[str, list[SourcedUsage]]:
         """All claims of the given message ids."""
         found: dict[str, list[SourcedUsage]] = {message: [] for message in ids}
-        text = self._names.text
-        for message, source, generation, offset, session, agent, model, at, body in self._connection.execute(
-            "SELECT message_id, source, generation, offset, session, agent, model, at, body FROM usage_claims "
+        for source, generation, row in self._usage_rows(ids):
+            claim = unpack_usage(row, self._names.text)
+            found[row[0]].append(SourcedUsage(self.source(source).name, generation, claim))
+        return found
+
+    def _usage_rows(self, ids: list[str]) -> Iterator[tuple[int, int, UsageRow]]:
+        if not ids:
+            return
+        for source, generation, *row in self._connection.execute(
+            f"SELECT source, generation, {USAGE_COLUMNS} FROM usage_claims "
             "WHERE message_id IN (SELECT value FROM json_each(?))",
             (json.dumps(ids),),
         ):
-            claim = unpack_usage(message, offset, text(session), text(agent), text(model), at, body)
-            found[message].append(SourcedUsage(self.source(source).name, generation, claim))
-        return found
+            yield source, generation, cast("UsageRow", tuple(row))
 
     def shared_messages(self, session: str) -> list[str]:
         """Message ids that the session holds together with others."""
         rows = self._connection.execute(
-            "SELECT message_id FROM message_sessions WHERE session = ?", (self._names.find(session),)
+            "SELECT message_id FROM message_sessions WHERE session = ?",
+            (self._names.find(session),),
         )
         return [message for (message,) in rows]
 
     def shared_times(self, session: str) -> SessionTimes | None:
         """The times of a session that shares responses, as they were derived last; nothing when it shares none."""
         row = self._connection.execute(
-            "SELECT started_at, first_own_at FROM shared_sessions WHERE session = ?", (self._names.find(session),)
+            "SELECT started_at, first_own_at FROM shared_sessions WHERE session = ?",
+            (self._names.find(session),),
         ).fetchone()
         return SessionTimes(*row) if row is not None else None
 
@@ -132,8 +136,8 @@ class Loading:
         row = self._connection.execute(
             "SELECT min(first_at) FROM participations WHERE session = ? AND first_at > 0",
             (self._names.find(session),),
-        ).fetchone()
-        return row[0] or 0
+        ).get
+        return row or 0
 
     def session_times(self, session: str) -> SessionTimes:
         """When the session began, and when its first response was that no other session holds.
@@ -143,8 +147,8 @@ class Loading:
         own = self._connection.execute(
             "SELECT min(first_at) FROM usage WHERE session = ? AND state & 8 = 0 AND first_at > 0",
             (self._names.find(session),),
-        ).fetchone()
-        return SessionTimes(self.started_at(session), own[0] or 0)
+        ).get
+        return SessionTimes(self.started_at(session), own or 0)
 
     def inherited(self, session: str) -> dict[str, int]:
         """How many responses a session holds that others own, by owner."""
@@ -157,13 +161,13 @@ class Loading:
 
     def instance(self, session: str) -> int:
         """The installation that a session belongs to: of all that state its id, the one whose root sorts first."""
-        row = self._connection.execute(
+        found = self._connection.execute(
             "SELECT s.instance FROM (SELECT source FROM participations WHERE session = ?1 UNION "
             "SELECT source FROM claims WHERE session = ?1) p JOIN sources s ON s.id = p.source "
             "JOIN instances i ON i.id = s.instance ORDER BY i.root, i.host LIMIT 1",
             (self._names.find(session),),
-        ).fetchone()
-        return int(row[0])
+        ).get
+        return int(found)
 
     # ------------------------------------------------------------------ sessions and agents
 
@@ -231,7 +235,16 @@ class Loading:
             SourcedClaim(
                 self.source(source).name,
                 generation,
-                Claim(ClaimKind(kind), session, subject, offset, ordinal, at, Grade(grade), decode_body(body)),
+                Claim(
+                    ClaimKind(kind),
+                    session,
+                    subject,
+                    offset,
+                    ordinal,
+                    at,
+                    Grade(grade),
+                    decode_body(body),
+                ),
             )
             for kind, subject, source, generation, offset, ordinal, at, grade, body in rows
         ]

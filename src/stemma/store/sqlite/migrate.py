@@ -31,7 +31,9 @@ def available() -> list[Migration]:
     for entry in folder.iterdir():
         number, _, rest = entry.name.partition("_")
         if number.isdigit() and rest.endswith(".sql"):
-            found.append(Migration(int(number), rest.removesuffix(".sql"), entry.read_text("utf-8")))
+            found.append(
+                Migration(int(number), rest.removesuffix(".sql"), entry.read_text("utf-8"))
+            )
     return sorted(found)
 
 
@@ -61,7 +63,8 @@ def migrate(connection: apsw.Connection, migrations: list[Migration] | None = No
             with connection:
                 connection.execute(step.sql)
                 connection.execute(
-                    "INSERT INTO migrations VALUES (?, ?, ?)", (step.number, step.name, step.checksum)
+                    "INSERT INTO migrations VALUES (?, ?, ?)",
+                    (step.number, step.name, step.checksum),
                 )
     return steps[-1].number if steps else 0
 
@@ -75,10 +78,14 @@ def check(connection: apsw.Connection, migrations: list[Migration] | None = None
     """
     steps = available() if migrations is None else migrations
     known = {step.number: step for step in steps}
-    for number, checksum in connection.execute("SELECT number, checksum FROM migrations ORDER BY number"):
+    for number, checksum in connection.execute(
+        "SELECT number, checksum FROM migrations ORDER BY number"
+    ):
         if number not in known:
             message = f"the database was written by a newer version of Stemma (migration {number}): upgrade Stemma"
             raise SchemaTooNew(message)
         if known[number].checksum != checksum:
-            message = f"migration {number} ({known[number].name}) was edited after it had been applied"
+            message = (
+                f"migration {number} ({known[number].name}) was edited after it had been applied"
+            )
             raise MigrationEdited(message)

@@ -21,21 +21,21 @@ class Names:
         found = self._ids.get(text)
         if found is not None:
             return found
-        row = self._connection.execute("SELECT id FROM names WHERE text = ?", (text,)).fetchone()
-        if row is None:
-            row = self._connection.execute("INSERT INTO names (text) VALUES (?) RETURNING id", (text,)).fetchone()
-        number = int(row[0])
+        number = self._connection.execute("SELECT id FROM names WHERE text = ?", (text,)).get
+        if number is None:
+            number = self._connection.execute(
+                "INSERT INTO names (text) VALUES (?) RETURNING id", (text,)
+            ).get
         self._remember(number, text)
-        return number
+        return int(number)
 
     def find(self, text: str) -> int | None:
         """Number of a text, or nothing when no row can refer to it."""
         found = self._ids.get(text)
         if found is None:
-            row = self._connection.execute("SELECT id FROM names WHERE text = ?", (text,)).fetchone()
-            if row is None:
+            found = self._connection.execute("SELECT id FROM names WHERE text = ?", (text,)).get
+            if found is None:
                 return None
-            found = int(row[0])
             self._remember(found, text)
         return found
 
@@ -43,8 +43,9 @@ class Names:
         """Text of a number."""
         found = self._texts.get(number)
         if found is None:
-            row = self._connection.execute("SELECT text FROM names WHERE id = ?", (number,)).fetchone()
-            found = str(row[0])
+            found = str(
+                self._connection.execute("SELECT text FROM names WHERE id = ?", (number,)).get
+            )
             self._remember(number, found)
         return found
 

@@ -36,7 +36,12 @@ def _add_agents(connection: apsw.Connection, sessions: dict[int, dict[str, Any]]
     ):
         if session in sessions and kind not in hidden:
             sessions[session]["agents"].append(
-                {"agent_id": agent, "parent": parent, "type": kind_type or None, "status": _status(status, reason)}
+                {
+                    "agent_id": agent,
+                    "parent": parent,
+                    "type": kind_type or None,
+                    "status": _status(status, reason),
+                }
             )
 
 
@@ -54,5 +59,12 @@ def _add_usage(connection: apsw.Connection, sessions: dict[int, dict[str, Any]])
         (STATE_ANOMALY | STATE_SYNTHETIC,),
     ):
         if session in sessions:
-            keys = ("input", "output", "cache_write_5m", "cache_write_1h", "cache_read", "responses")
+            keys = (
+                "input",
+                "output",
+                "cache_write_5m",
+                "cache_write_1h",
+                "cache_read",
+                "responses",
+            )
             sessions[session]["usage"][model] = dict(zip(keys, sums, strict=True))

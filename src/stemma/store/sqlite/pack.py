@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
@@ -17,6 +18,11 @@ else:
 
 SEGMENT_BYTES = 256 << 10
 """Source bytes whose records share a segment; fixed, so that segments are a function of the bytes alone."""
+
+UsageRow = tuple[str, int, int, int, int, int, bytes]
+"""Columns of ``usage_claims`` in the order of ``USAGE_COLUMNS``."""
+
+USAGE_COLUMNS = "message_id, offset, session, agent, model, at, body"
 
 _LEVEL = 3
 _events = msgspec.msgpack.Decoder(list[PackedEvent])
@@ -44,11 +50,12 @@ def pack_usage(claim: UsageClaim) -> bytes:
     )  # fmt: skip
 
 
-def unpack_usage(message_id: str, offset: int, session: str, agent: str, model: str, at: int, body: bytes) -> UsageClaim:  # noqa: PLR0913 - the columns of a row
-    """The inverse of ``pack_usage``."""
+def unpack_usage(row: UsageRow, text: Callable[[int], str]) -> UsageClaim:
+    """The inverse of ``pack_usage``, given the row's other columns and a look-up of its names."""
+    message_id, offset, session, agent, model, at, body = row
     fields: list[Any] = msgspec.msgpack.decode(body)
-    parts = tuple(Part(*part) for part in fields[23])
+    request_id, uuid, winner_offset, sidechain, via, *rest, parts = fields
     return UsageClaim(
-        message_id, fields[0], fields[1], offset, fields[2], at, session, agent, fields[3], fields[4], model,
-        *fields[5:23], parts,
+        message_id, request_id, uuid, offset, winner_offset, at, text(session), text(agent), sidechain, via,
+        text(model), *rest, parts=tuple(Part(*part) for part in parts),
     )  # fmt: skip

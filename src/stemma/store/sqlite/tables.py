@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import apsw
 
 
@@ -15,14 +17,16 @@ class Table:
     """
 
     def __init__(self, connection: apsw.Connection, name: str) -> None:
-        info = list(connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,)))
+        info = list(
+            connection.execute("SELECT name, pk FROM pragma_table_info(?) ORDER BY cid", (name,))
+        )
         self.name = name
         self.columns = [column for column, _ in info]
         self.key = [column for column, rank in sorted(info, key=lambda row: row[1]) if rank]
         self._connection = connection
         self._upsert = _upsert(name, self.columns, self.key)
 
-    def put(self, rows: list[tuple[object, ...]]) -> int:
+    def put(self, rows: Sequence[tuple[object, ...]]) -> int:
         """Insert or update rows; the number of rows that changed the table."""
         if not rows:
             return 0
@@ -42,4 +46,6 @@ def _upsert(name: str, columns: list[str], key: list[str]) -> str:
     mine = ", ".join(f"{name}.{column}" for column in rest)
     theirs = ", ".join(f"excluded.{column}" for column in rest)
     target = ", ".join(f'"{column}"' for column in key)
-    return f"{insert} ON CONFLICT ({target}) DO UPDATE SET {changes} WHERE ({mine}) IS NOT ({theirs})"
+    return (
+        f"{insert} ON CONFLICT ({target}) DO UPDATE SET {changes} WHERE ({mine}) IS NOT ({theirs})"
+    )

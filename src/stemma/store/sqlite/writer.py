@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -12,7 +12,6 @@ import apsw
 import msgspec
 from msgspec import Struct, field
 
-from stemma.collect.quarantine import Failing
 from stemma.errors import StoreError
 from stemma.model.claim import Claim, ClaimKind, encode_body
 from stemma.model.entity import MAIN, Participation, extended
@@ -25,7 +24,7 @@ from stemma.store.sqlite.loading import Loading
 from stemma.store.sqlite.migrate import migrate
 from stemma.store.sqlite.names import Names
 from stemma.store.sqlite.pack import SEGMENT_BYTES, pack_events, pack_usage, unpack_events
-from stemma.store.sqlite.rows import participation_of, participation_row, tool_row, turn_row
+from stemma.store.sqlite.rows import participation_row, tool_row, turn_row
 from stemma.store.sqlite.tables import Table
 
 EVIDENCE_TABLES = (
@@ -57,7 +56,9 @@ class Touched(Struct):
     """
 
     messages: dict[str, None] = field(default_factory=dict)
-    fresh: dict[str, dict[tuple[int, int, tuple[str, ...]], UsageClaim]] = field(default_factory=dict)
+    fresh: dict[str, dict[tuple[int, int, tuple[str, ...]], UsageClaim]] = field(
+        default_factory=dict
+    )
     agents: dict[tuple[str, str], None] = field(default_factory=dict)
     sessions: dict[str, None] = field(default_factory=dict)
     runs: dict[tuple[str, str], None] = field(default_factory=dict)
@@ -67,7 +68,13 @@ class Touched(Struct):
 
     def __bool__(self) -> bool:
         return bool(
-            self.messages or self.fresh or self.agents or self.sessions or self.runs or self.lineages or self.main_threads
+            self.messages
+            or self.fresh
+            or self.agents
+            or self.sessions
+            or self.runs
+            or self.lineages
+            or self.main_threads
         )
 
 
@@ -103,7 +110,8 @@ class Writer:
         self.rows_written = 0
         self.touched = Touched()
         self._tables = {
-            name: Table(self.connection, name) for name in (*EVIDENCE_TABLES, "checkpoints", "skips", "quarantine")
+            name: Table(self.connection, name)
+            for name in (*EVIDENCE_TABLES, "checkpoints", "skips", "quarantine")
         }
         self._sources: dict[tuple[int, str], int] = {}
 
@@ -130,11 +138,11 @@ class Writer:
                 raise StoreError(message) from error
             raise
 
-    def put(self, table: str, rows: list[tuple[object, ...]]) -> None:
+    def put(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Write rows of an evidence table; only those that differ count."""
         self.rows_written += self._tables[table].put(rows)
 
-    def put_control(self, table: str, rows: list[tuple[object, ...]]) -> None:
+    def put_control(self, table: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Write rows of a control table."""
         self._tables[table].put(rows)
 
@@ -149,12 +157,14 @@ class Writer:
     def instance(self, host: str, agent: str, root: str) -> int:
         """Number of an agent installation."""
         self.connection.execute(
-            "INSERT INTO instances (host, agent, root) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (host, agent, root)
+            "INSERT INTO instances (host, agent, root) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (host, agent, root),
         )
-        row = self.connection.execute(
-            "SELECT id FROM instances WHERE host = ? AND agent = ? AND root = ?", (host, agent, root)
-        ).fetchone()
-        return int(row[0])
+        number = self.connection.execute(
+            "SELECT id FROM instances WHERE host = ? AND agent = ? AND root = ?",
+            (host, agent, root),
+        ).get
+        return int(number)
 
     def source(self, instance: int, file: SourceFile) -> int:
         """Number of a source, which is added when it is new."""
@@ -162,19 +172,26 @@ class Writer:
         found = self._sources.get((instance, path))
         if found is not None:
             return found
-        row = self.connection.execute(
+        number = self.connection.execute(
             "SELECT id FROM sources WHERE instance = ? AND path = ?", (instance, path)
-        ).fetchone()
-        if row is None:
+        ).get
+        if number is None:
             place = file.placement
-            row = self.connection.execute(
+            number = self.connection.execute(
                 "INSERT INTO sources (instance, path, kind, project, session_hint, agent_hint, run_hint) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
-                (instance, path, place.kind, place.project_slug, place.session_hint, place.agent_hint, place.run_hint),
-            ).fetchone()
-        number = int(row[0])
+                (
+                    instance,
+                    path,
+                    place.kind,
+                    place.project_slug,
+                    place.session_hint,
+                    place.agent_hint,
+                    place.run_hint,
+                ),
+            ).get
         self._sources[instance, path] = number
-        return number
+        return int(number)
 
     def restore(self, source: int) -> Restored | None:
         """What is remembered of a source, or nothing when it was never read."""
@@ -187,25 +204,29 @@ class Writer:
 
     def save(self, source: int, checkpoint: Checkpoint, state: bytes) -> None:
         """Remember how far a source was read, in the transaction of what was read."""
-        self.put("generations", [(source, checkpoint.generation, checkpoint.offset, checkpoint.revision)])
+        self.put(
+            "generations", [(source, checkpoint.generation, checkpoint.offset, checkpoint.revision)]
+        )
         body = msgspec.msgpack.encode(checkpoint)
         self.put_control("checkpoints", [(source, checkpoint.generation, body, state, 0)])
 
-    def failing(self, instance: int, file: SourceFile) -> Failing | None:
-        """How a source has been failing, or nothing when its last reading went well."""
+    def failing(self, instance: int, file: SourceFile) -> bytes | None:
+        """How a source has been failing, as it was given, or nothing when its last reading went well."""
         row = self.connection.execute(
-            "SELECT body FROM quarantine WHERE instance = ? AND path = ?", (instance, file.placement.relpath_key)
+            "SELECT body FROM quarantine WHERE instance = ? AND path = ?",
+            (instance, file.placement.relpath_key),
         ).fetchone()
-        return msgspec.msgpack.decode(row[0], type=Failing) if row is not None else None
+        return row[0] if row is not None else None
 
-    def failed(self, instance: int, file: SourceFile, state: Failing) -> None:
+    def failed(self, instance: int, file: SourceFile, state: bytes) -> None:
         """Remember a failure of a source."""
-        self.put_control("quarantine", [(instance, file.placement.relpath_key, msgspec.msgpack.encode(state))])
+        self.put_control("quarantine", [(instance, file.placement.relpath_key, state)])
 
     def recovered(self, instance: int, file: SourceFile) -> None:
         """Forget the failures of a source."""
         self.connection.execute(
-            "DELETE FROM quarantine WHERE instance = ? AND path = ?", (instance, file.placement.relpath_key)
+            "DELETE FROM quarantine WHERE instance = ? AND path = ?",
+            (instance, file.placement.relpath_key),
         )
 
     def reset(self, source: int, generation: int) -> None:
@@ -217,7 +238,8 @@ class Writer:
         ):
             self._touch_part(self.names.text(session), self.names.text(agent), main_changed=True)
         for session, subject, kind, link in self.connection.execute(
-            "SELECT session, subject, kind, link FROM claims WHERE source = ? AND generation = ?", key
+            "SELECT session, subject, kind, link FROM claims WHERE source = ? AND generation = ?",
+            key,
         ):
             self._touch_claim(self.names.text(session), subject, ClaimKind(kind), link)
         for (message,) in self.connection.execute(
@@ -254,11 +276,15 @@ class Writer:
                 for c in found.compactions
             ],
         )  # fmt: skip
-        self.put("line_faults", [(*key, f.offset, f.length, f.reason, f.detail) for f in found.faults])
+        self.put(
+            "line_faults", [(*key, f.offset, f.length, f.reason, f.detail) for f in found.faults]
+        )
         self._record_kinds(key, found, fresh=fresh)
         self.record_claims(key, found.claims)
 
-    def _record_events(self, key: tuple[int, int], events: list[PackedEvent], *, fresh: bool) -> None:
+    def _record_events(
+        self, key: tuple[int, int], events: list[PackedEvent], *, fresh: bool
+    ) -> None:
         rows: list[tuple[object, ...]] = []
         for segment, group in groupby(events, lambda event: event.offset // SEGMENT_BYTES):
             packed = list(group)
@@ -302,7 +328,16 @@ class Writer:
         self.put(
             "usage_claims",
             [
-                (c.message_id, *key, c.offset, name(c.session), name(c.agent), name(c.model), c.at, pack_usage(c))
+                (
+                    c.message_id,
+                    *key,
+                    c.offset,
+                    name(c.session),
+                    name(c.agent),
+                    name(c.model),
+                    c.at,
+                    pack_usage(c),
+                )
                 for c in changed.values()
             ],
         )
@@ -390,5 +425,3 @@ def _ends_agents(held: Participation | None, new: Participation) -> bool:
 
 def _turn_state(part: Participation) -> tuple[str, str, int]:
     return (part.status, part.status_reason, part.status_at) if part.headless else ("", "", 0)
-
-
