@@ -67,7 +67,7 @@ def collect_once(database: Path, roots: Iterable[Path], *, host: str = "localhos
     """Take in everything under some roots; the number of evidence rows written. For tests and scripts."""
     writer = open_writer(database)
     try:
-        for spec in find_roots(roots, os.environ, os.path.expanduser("~")).specs:
+        for spec in find_roots(roots, os.environ, str(Path.home())).specs:
             collector(writer, spec, host=host).tick()
         return writer.rows_written
     finally:

@@ -185,16 +185,18 @@ class Ingest:
             fresh = False
             self.progress.bytes += _length(piece)
             # Half-read, a source must not look finished to a later run: its fingerprint is saved as of what was consumed.
-            self._save(number, start, digest, _partial(opened.fingerprint, digest.length), 0, state)
+            self._save(
+                number, start, digest, _partial(opened.fingerprint, digest.length), state=state
+            )
             yield None
-        self._save(number, start, digest, opened.fingerprint, pending, state)
+        self._save(number, start, digest, opened.fingerprint, pending=pending, state=state)
 
     def _document(
         self, number: int, file: SourceFile, opened: OpenSource, start: Start, held: Restored | None
     ) -> None:
         size = opened.fingerprint.size
         if held is not None and start.offset == size and size:
-            self._save(number, start, start.digest, opened.fingerprint, 0, b"")
+            self._save(number, start, start.digest, opened.fingerprint)
             return
         data = b"".join(_contents(opened.fd, size))
         self.progress.bytes += len(data)
@@ -204,10 +206,10 @@ class Ingest:
         if found is None:
             fault = LineFault(0, len(data), "json", "")
             self._writer.record(number, start.generation, Normalized(faults=[fault]), fresh=True)
-            self._save(number, start, TailDigest(), opened.fingerprint, len(data), b"")
+            self._save(number, start, TailDigest(), opened.fingerprint, pending=len(data))
             return
         self._writer.record(number, start.generation, found, fresh=True)
-        self._save(number, start, TailDigest().extend(data), opened.fingerprint, 0, b"")
+        self._save(number, start, TailDigest().extend(data), opened.fingerprint)
 
     def _save(  # noqa: PLR0913 - the parts of a checkpoint
         self,
@@ -215,8 +217,9 @@ class Ingest:
         start: Start,
         digest: TailDigest,
         fingerprint: Fingerprint,
-        pending: int,
-        state: bytes,
+        *,
+        pending: int = 0,
+        state: bytes = b"",
     ) -> None:
         checkpoint: Checkpoint = advance(
             start, digest, fingerprint, pending=pending, revision=self._adapter.revision

@@ -146,32 +146,18 @@ def _from_notices(evidence: AgentEvidence, starts: list[int]) -> list[_Observati
         found.append(
             _Observation(run, True, Grade.DERIVED, one.claim.at, *ending, "task notification")
         )
-    for one in evidence.of(ClaimKind.SIDECAR):
-        if one.claim.body.finished:
-            found.append(
-                _Observation(
-                    len(starts) - 1,
-                    True,
-                    Grade.DERIVED,
-                    0,
-                    Status.COMPLETED,
-                    "finished",
-                    "sidecar.finished",
-                )
-            )
-    for one in evidence.of(ClaimKind.JOURNAL):
-        if one.claim.body.status == "result":
-            found.append(
-                _Observation(
-                    len(starts) - 1,
-                    True,
-                    Grade.DERIVED,
-                    0,
-                    Status.COMPLETED,
-                    "finished",
-                    "workflow journal",
-                )
-            )
+    ends = [
+        *("sidecar.finished" for one in evidence.of(ClaimKind.SIDECAR) if one.claim.body.finished),
+        *(
+            "workflow journal"
+            for one in evidence.of(ClaimKind.JOURNAL)
+            if one.claim.body.status == "result"
+        ),
+    ]
+    found.extend(
+        _Observation(len(starts) - 1, True, Grade.DERIVED, 0, Status.COMPLETED, "finished", basis)
+        for basis in ends
+    )
     return found
 
 

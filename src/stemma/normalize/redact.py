@@ -23,7 +23,7 @@ def _pattern(triggers: str, regex: str, replacement: str = MARK) -> _Pattern:
 
 
 _NAMED = r"(?i)([\w\-]*(?:secret|token|passwd|password|passphrase|api[_\-]?key|access[_\-]?key|private[_\-]?key|credential)[\w\-]*)"
-_NOT_A_SECRET = r"(?!\d+\b)(?!\[redacted\])(?!\$)(?!true\b|false\b|null\b|none\b)"
+_HARMLESS = r"(?!\d+\b)(?!\[redacted\])(?!\$)(?!true\b|false\b|null\b|none\b)"
 
 PATTERNS = (
     _pattern("sk-", r"\bsk-(?:ant-|proj-|or-|svcacct-)?[A-Za-z0-9_\-]{16,}"),
@@ -48,12 +48,12 @@ PATTERNS = (
     _pattern("bearer basic", r"(?i)(?<=\b)(bearer|basic)\s+[A-Za-z0-9_\-.=+/]{12,}", r"\1 " + MARK),
     _pattern(
         "secret token passw passphrase api_key apikey api-key access_key private_key credential",
-        _NAMED + r"(=[\"']?|[\"']\s*:\s*[\"'])" + _NOT_A_SECRET + r"[^\s\"',;&|<>(){}]{6,}",
+        _NAMED + r"(=[\"']?|[\"']\s*:\s*[\"'])" + _HARMLESS + r"[^\s\"',;&|<>(){}]{6,}",
         r"\1\2" + MARK,
     ),
     _pattern(
         "secret token passw passphrase api_key apikey api-key access_key private_key credential",
-        _NAMED + r"(\s*[:=]\s*)" + _NOT_A_SECRET + r"(?=[^\s]*\d)[^\s\"',;&|<>(){}]{8,}",
+        _NAMED + r"(\s*[:=]\s*)" + _HARMLESS + r"(?=[^\s]*\d)[^\s\"',;&|<>(){}]{8,}",
         r"\1\2" + MARK,
     ),
     _pattern(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from collections.abc import Callable
 from typing import Protocol
@@ -91,6 +90,8 @@ class Collector:
         self._writer, self._adapter, self._host, self._clock = writer, adapter, host, clock
         self._poller = Poller(spec, place, clock.monotonic)
         self._control = Control(writer)
+        self._marks: dict[str, int] = {}
+        self._marked = 0
 
     def tick(
         self,
@@ -104,10 +105,11 @@ class Collector:
             only: Restricts the pass to some sources; others are left for a later one.
         """
         changes = self._poller.poll()
+        self._mark(changes)
         if changes.outcome not in (TickOutcome.INGESTED, TickOutcome.UNCHANGED):
             return self._refused(changes)
         if not changes.changed and not changes.removed and not changes.skips and not changes.lifted:
-            return self._report(changes, TickOutcome.UNCHANGED, "", Progress(), 0, 0)
+            return self._report(changes, TickOutcome.UNCHANGED)
         return self._take_in(changes, report, only)
 
     def _take_in(
@@ -138,18 +140,23 @@ class Collector:
                     ended_at=self._clock.now(),
                     state="failed" if outcome is TickOutcome.CONTAINMENT_HALT else "completed",
                     outcome=outcome,
-                    sources=len(self._poller.files()),
+                    sources=len(self._marks),
                     changed=len(files),
                     removed=removed,
                     processed=progress.read,
                     failed=progress.failed,
                     late=progress.late,
-                    watermark=self._watermark(),
+                    watermark=f"{self._marked:032x}",
                     detail=detail,
                 ),
             )
         return self._report(
-            changes, outcome, detail, progress, removed, self._writer.rows_written - before
+            changes,
+            outcome,
+            detail,
+            progress=progress,
+            removed=removed,
+            rows=self._writer.rows_written - before,
         )
 
     def _ingest(
@@ -183,26 +190,34 @@ class Collector:
                 epoch,
                 Epoch(ended_at=now, state="failed", outcome=changes.outcome, detail=changes.detail),
             )
-        return self._report(changes, changes.outcome, changes.detail, Progress(), 0, 0)
+        return self._report(changes, changes.outcome, changes.detail)
 
     def _report(  # noqa: PLR0913 - the parts of a report
         self,
         changes: Changes,
         outcome: TickOutcome,
-        detail: str,
-        progress: Progress,
-        removed: int,
-        rows: int,
+        detail: str = "",
+        *,
+        progress: Progress | None = None,
+        removed: int = 0,
+        rows: int = 0,
     ) -> PassReport:
+        far = progress or Progress()
         return PassReport(
-            self.spec.path, outcome, detail, len(self._poller.files()), len(changes.changed), removed, progress.read,
-            progress.bytes, progress.failed, progress.late, progress.rewritten, rows,
+            self.spec.path, outcome, detail, len(self._marks), len(changes.changed), removed, far.read, far.bytes,
+            far.failed, far.late, far.rewritten, rows,
         )  # fmt: skip
 
-    def _watermark(self) -> str:
-        """Keyed digest over how far each source goes: tells two states apart without naming a path."""
-        digest = hmac.new(self._host.encode(), digestmod=hashlib.sha256)
-        for file in self._poller.files():
-            mark = f"{file.placement.relpath_key}\x00{file.fingerprint.size}\n"
-            digest.update(mark.encode("utf-8", "backslashreplace"))
-        return digest.hexdigest()[:32]
+    def _mark(self, changes: Changes) -> None:
+        """Keep the keyed digest of how far each source goes; costs what changed, not what is there."""
+        for relpath in changes.removed:
+            self._marked -= self._marks.pop(relpath, 0)
+        for file in changes.changed:
+            text = f"{file.placement.relpath_key}\x00{file.fingerprint.size}"
+            keyed = hmac.digest(
+                self._host.encode(), text.encode("utf-8", "backslashreplace"), "sha256"
+            )
+            mark = int.from_bytes(keyed[:16])
+            self._marked += mark - self._marks.get(file.relpath, 0)
+            self._marks[file.relpath] = mark
+        self._marked %= 1 << 128

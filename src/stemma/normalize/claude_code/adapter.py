@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from stemma.model.source import Placement
 from stemma.normalize.claude_code.decode import is_whole_object
@@ -48,30 +48,20 @@ class ClaudeCode:
 
 def _redact(out: Normalized) -> None:
     """Redact every text that will be stored."""
-    holders: list[tuple[object, str]] = []
-    texts: list[str] = []
-    for event in out.events:
-        if event.summary:
-            holders.append((event, "summary"))
-            texts.append(event.summary)
-    for event in out.events:
-        if event.subject and "/" in event.subject:
-            holders.append((event, "subject"))
-            texts.append(event.subject)
-    for turn in out.turns.values():
-        holders.append((turn, "prompt"))
-        texts.append(turn.prompt)
-    for tool in out.tools.values():
-        holders.append((tool, "target"))
-        texts.append(tool.target)
-    for claim in out.claims:
-        if claim.body.description:
-            holders.append((claim.body, "description"))
-            texts.append(claim.body.description)
-    for part in out.parts.values():
-        holders.extend(((part, "title"), (part, "first_prompt")))
-        texts.extend((part.title, part.first_prompt))
-    redacted = sweep(texts)
+    holders = list(_texts(out))
+    redacted = sweep([getattr(holder, name) for holder, name in holders])
     if redacted is not None:
         for (holder, name), text in zip(holders, redacted, strict=True):
             setattr(holder, name, text)
+
+
+def _texts(out: Normalized) -> Iterator[tuple[object, str]]:
+    """Every text that content was copied into, by its holder and field."""
+    yield from ((event, "summary") for event in out.events if event.summary)
+    yield from ((event, "subject") for event in out.events if "/" in event.subject)
+    yield from ((turn, "prompt") for turn in out.turns.values())
+    yield from ((tool, "target") for tool in out.tools.values())
+    yield from ((claim.body, "description") for claim in out.claims if claim.body.description)
+    for part in out.parts.values():
+        yield part, "title"
+        yield part, "first_prompt"

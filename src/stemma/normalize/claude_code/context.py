@@ -55,6 +55,7 @@ class Context:
         subject: str = "",
         name: str = "",
         summary: str = "",
+        *,
         amount: int = -1,
         turn: int = -2,
     ) -> None:

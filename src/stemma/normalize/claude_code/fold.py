@@ -157,12 +157,10 @@ def _user(context: Context, record: Record) -> None:
                 results = True
                 _tool_result(context, record, block, ordinal)
     text = _user_text(message)
-    if not text:
-        return
     if is_interrupt(text):
         tools.mark_interrupted(context)
         turns.interrupted(context)
-    elif not results:
+    elif content and not results:
         _prompt(context, record, text)
 
 
@@ -236,15 +234,16 @@ def _assistant(context: Context, record: Record) -> None:
     origin = record.requestSessionId
     if origin and origin != context.session:
         subagents.once(context, ClaimKind.LINEAGE, origin, Body(name="fork"))
-    if record.attributionAgent:
-        part.type = record.attributionAgent
     if record.isApiErrorMessage:
         turns.failed(context)
-        return
-    if message.model == SYNTHETIC_MODEL:
-        return
-    if message.model:
-        part.model = message.model
+    elif message.model != SYNTHETIC_MODEL:
+        part.type = record.attributionAgent or part.type
+        part.model = message.model or part.model
+        _response(context, record, message)
+
+
+def _response(context: Context, record: Record, message: Message) -> None:
+    """A record of a real response: it belongs to the turn, and its calls are open until their results come."""
     content = message.content
     blocks = [b for b in content if b.type == "tool_use"] if isinstance(content, list) else []
     turn = turns.responded(
@@ -256,7 +255,7 @@ def _assistant(context: Context, record: Record) -> None:
         turn.status = TurnStatus.INTERRUPTED
     for ordinal, block in enumerate(blocks):
         given = tools.arguments(block)
-        tools.called(context, block, given, ordinal, message.id or "", turn)
+        tools.called(context, block, given, ordinal, turn)
         if block.name in tools.SPAWNING:
             subagents.spawned(context, block, given)
 

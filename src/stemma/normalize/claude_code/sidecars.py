@@ -11,6 +11,9 @@ from stemma.model.evidence import Grade
 from stemma.model.source import Placement, SourceKind
 from stemma.normalize.claude_code.text import microseconds, short
 
+ABSURD_DEPTH = 1000
+"""A spawn depth from here on is no statement."""
+
 
 def read_sidecar(placement: Placement, data: bytes) -> list[Claim] | None:
     """Claims of one sidecar.
@@ -52,7 +55,7 @@ def _agent(placement: Placement, found: dict[str, Any]) -> Claim:
         description=short(_text(found, "description")),
         model=_text(found, "model"),
         depth=depth
-        if isinstance(depth, int) and not isinstance(depth, bool) and 0 <= depth < 1000
+        if isinstance(depth, int) and not isinstance(depth, bool) and 0 <= depth < ABSURD_DEPTH
         else -1,
         is_fork=_flag(found, "isFork"),
         in_workflow=_flag(found, "inWorkflowRun"),

@@ -84,10 +84,16 @@ def target(name: str, given: ToolInput) -> str:
     return short(text)
 
 
-def called(
-    context: Context, block: Block, given: ToolInput, ordinal: int, message_id: str, turn: Turn
-) -> None:
-    """A tool call: an open execution until its result comes."""
+def called(context: Context, block: Block, given: ToolInput, ordinal: int, turn: Turn) -> None:
+    """A tool call: an open execution until its result comes.
+
+    Args:
+        context: The record at hand.
+        block: The call.
+        given: Its arguments.
+        ordinal: Its position among the calls of the record.
+        turn: The turn it belongs to; its latest response is the one that calls.
+    """
     name = block.name or ""
     identity = block.id or ""
     about = target(name, given)
@@ -101,7 +107,7 @@ def called(
         name=name,
         action=_ACTIONS.get(name, ""),
         target=about,
-        message=message_id,
+        message=turn.last_message,
         started_at=context.at,
     )
     turn.tools += 1
@@ -173,6 +179,20 @@ def _structured(record: Record, name: str) -> Structured:
         return None
 
 
+_INTERRUPT = "[Request interrupted by user"
+_DENIALS = (
+    ("user-rejected", re.compile(r"The user doesn't want to (?:proceed|take this action)")),
+    (
+        "permission-rule",
+        re.compile(
+            r"Permission to use |Claude requested permissions |This command requires approval|"
+            r"[^\n]{1,300} (?:was blocked\. For security, Claude Code|needs approval\.)"
+        ),
+    ),
+)
+"""How clients before 2.1.210, which state no kind, word a denial; matched at the start of the result."""
+
+
 class _Ending(NamedTuple):
     status: ToolStatus
     reason: str
@@ -185,21 +205,16 @@ def _ending(record: Record, text: str, structured: object, *, failed: bool) -> _
             return _Ending(ToolStatus.INTERRUPTED, "interrupted", -1)
         background = isinstance(structured, WriteResult) and bool(structured.backgroundTaskId)
         return _Ending(ToolStatus.COMPLETED, "background" if background else "", -1)
-    if "[Request interrupted by user" in text:
-        return _Ending(ToolStatus.INTERRUPTED, "interrupted", _exit_code(text))
-    if record.toolDenialKind:
-        return _Ending(ToolStatus.DENIED, record.toolDenialKind, -1)
-    if text.startswith(
-        ("The user doesn't want to proceed", "The user doesn't want to take this action")
-    ):
-        return _Ending(ToolStatus.DENIED, "user-rejected", -1)
-    if text.startswith(
-        ("Permission to use", "Claude requested permissions", "This command requires approval")
-    ):
-        return _Ending(ToolStatus.DENIED, "permission-rule", -1)
+    code = _exit_code(text)
+    if text.startswith(_INTERRUPT) or text.endswith(f"{_INTERRUPT} for tool use]"):
+        return _Ending(ToolStatus.INTERRUPTED, "interrupted", code)
+    denial = record.toolDenialKind or next(
+        (kind for kind, form in _DENIALS if form.match(text)), ""
+    )
+    if denial:
+        return _Ending(ToolStatus.DENIED, denial, -1)
     if text.startswith("<tool_use_error>Sibling tool call errored"):
         return _Ending(ToolStatus.FAILED, "sibling", -1)
-    code = _exit_code(text)
     return _Ending(ToolStatus.FAILED, "exit-code" if code >= 0 else "tool-error", code)
 
 
@@ -225,7 +240,9 @@ def _announce(context: Context, execution: ToolExecution, text: str) -> None:
     elapsed = execution.ended_at - execution.started_at if execution.started_at else -1
     kind = _ENDINGS[execution.status]
     summary = short(text) if execution.status is not ToolStatus.COMPLETED else ""
-    context.emit(kind, execution.tool_use, execution.name, summary, elapsed, execution.turn)
+    context.emit(
+        kind, execution.tool_use, execution.name, summary, amount=elapsed, turn=execution.turn
+    )
     if execution.status is ToolStatus.COMPLETED and execution.name != "WebFetch":
         file_event = _FILE_EVENTS.get(execution.action)
         if file_event is not None and execution.target:

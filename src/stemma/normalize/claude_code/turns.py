@@ -46,7 +46,7 @@ def open_turn(context: Context, origin: str, prompt: str) -> None:
     part = context.part
     if origin in ("human", "command", "agent"):
         part.prompts += origin != "agent"
-        if prompt and not part.first_prompt and not (origin == "command"):
+        if prompt and not part.first_prompt and origin != "command":
             part.first_prompt = summary
             part.prompt_digest = digest(prompt)
     if context.state.queued and context.agent == MAIN and part.prompts:

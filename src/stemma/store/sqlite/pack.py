@@ -55,7 +55,9 @@ def unpack_usage(row: UsageRow, text: Callable[[int], str]) -> UsageClaim:
     message_id, offset, session, agent, model, at, body = row
     fields: list[Any] = msgspec.msgpack.decode(body)
     request_id, uuid, winner_offset, sidechain, via, *rest, parts = fields
-    return UsageClaim(
+    claim = UsageClaim(
         message_id, request_id, uuid, offset, winner_offset, at, text(session), text(agent), sidechain, via,
-        text(model), *rest, parts=tuple(Part(*part) for part in parts),
+        text(model), *rest,
     )  # fmt: skip
+    claim.parts = tuple(Part(*part) for part in parts)
+    return claim
