@@ -12,7 +12,7 @@ from stemma.collect.contain import Root
 from stemma.collect.listing import Place
 from stemma.collect.poll import Changes, Poller
 from stemma.errors import CollectError, ContainmentError, SourceVanished
-from stemma.model.source import RootSpec, SourceFile, TickOutcome
+from stemma.model.source import RootSpec, SkipReason, SourceFile, TickOutcome, escape_path
 from stemma.normalize.port import AgentAdapter
 from stemma.pipeline import Ingest, Progress
 from stemma.store.sqlite.control import Control, Epoch
@@ -63,6 +63,9 @@ class PassReport(Struct, frozen=True):
     rows_written: int
 
 
+_HIDING = (SkipReason.UNREADABLE, SkipReason.SYMLINK, SkipReason.TOO_DEEP)
+
+
 class Collector:
     """Looks at one root again and again, and takes in what is new."""
 
@@ -92,6 +95,7 @@ class Collector:
         self._control = Control(writer)
         self._marks: dict[str, int] = {}
         self._marked = 0
+        self._first = True
 
     def tick(
         self,
@@ -108,7 +112,8 @@ class Collector:
         self._mark(changes)
         if changes.outcome not in (TickOutcome.INGESTED, TickOutcome.UNCHANGED):
             return self._refused(changes)
-        if not changes.changed and not changes.removed and not changes.skips and not changes.lifted:
+        told = changes.changed or changes.removed or changes.skips or changes.lifted
+        if not told and not self._first:
             return self._report(changes, TickOutcome.UNCHANGED)
         return self._take_in(changes, report, only)
 
@@ -125,9 +130,7 @@ class Collector:
             instance = self._writer.instance(self._host, self._adapter.agent, self.spec.path)
             epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, started)
             self._control.note_skips(instance, changes.skips, changes.lifted, started)
-            removed = self._control.mark_removed(
-                instance, self._poller.present(), self.spec.only_slug, started
-            )
+            removed = self._control.mark_removed(instance, self._gone(instance, changes), started)
         progress, outcome, detail = self._ingest(files, instance, report)
         for relpath in self._failed_again(files, progress):
             self._poller.again(relpath)
@@ -158,6 +161,14 @@ class Collector:
             removed=removed,
             rows=self._writer.rows_written - before,
         )
+
+    def _gone(self, instance: int, changes: Changes) -> list[str]:
+        """Printable paths of sources whose files are gone: the first time by comparison, then as the poller tells."""
+        if not self._first:
+            return [escape_path(relpath) for relpath in changes.removed]
+        self._first = False
+        hidden = [skip.relpath for skip in self._poller.skips() if skip.reason in _HIDING]
+        return self._control.absent(instance, self._poller.present(), hidden, self.spec.only_slug)
 
     def _ingest(
         self, files: list[SourceFile], instance: int, report: Callable[[Progress, int], None] | None

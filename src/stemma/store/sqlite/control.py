@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
@@ -87,20 +87,37 @@ class Control:
             [(instance, escape_path(s.relpath), s.reason) for s in lifted],
         )
 
-    def mark_removed(
-        self, instance: int, present: frozenset[str], only_slug: str | None, now: int
-    ) -> int:
-        """Mark sources whose files are gone; their record stays. How many are newly gone."""
-        connection = self._writer.connection
+    def absent(
+        self, instance: int, present: frozenset[str], hidden: Sequence[str], only_slug: str | None
+    ) -> list[str]:
+        """Paths of sources that were read once and whose files are not there any more, in their printable form.
+
+        Args:
+            instance: Number of the installation.
+            present: Paths of all files that are there.
+            hidden: Paths that could not be looked into: what lies below them may still be there.
+            only_slug: The one project that was looked at, or nothing for all.
+        """
         there = {escape_path(path) for path in present}
-        gone = [
-            (now, number)
-            for number, path, project in connection.execute(
-                "SELECT s.id, s.path, s.project FROM sources s JOIN checkpoints c ON c.source = s.id "
+        closed = tuple(f"{escape_path(path)}/" for path in hidden)
+        return [
+            path
+            for path, project in self._writer.connection.execute(
+                "SELECT s.path, s.project FROM sources s JOIN checkpoints c ON c.source = s.id "
                 "WHERE s.instance = ? AND c.removed_at = 0",
                 (instance,),
             )
-            if path not in there and (only_slug is None or project == only_slug)
+            if path not in there
+            and not f"{path}/".startswith(closed)
+            and (only_slug is None or project == only_slug)
         ]
-        connection.executemany("UPDATE checkpoints SET removed_at = ? WHERE source = ?", gone)
-        return len(gone)
+
+    def mark_removed(self, instance: int, paths: Iterable[str], now: int) -> int:
+        """Mark sources whose files are gone; their record stays. How many are newly gone."""
+        before = self._writer.connection.total_changes()
+        self._writer.connection.executemany(
+            "UPDATE checkpoints SET removed_at = ? WHERE removed_at = 0 AND source = "
+            "(SELECT id FROM sources WHERE instance = ? AND path = ?)",
+            [(now, instance, path) for path in paths],
+        )
+        return self._writer.connection.total_changes() - before
