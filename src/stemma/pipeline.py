@@ -17,7 +17,15 @@ import msgspec
 from msgspec import Struct
 
 from stemma.collect import quarantine
-from stemma.collect.checkpoint import Decision, Start, advance, begin, decide
+from stemma.collect.checkpoint import (
+    Decision,
+    Start,
+    advance,
+    begin,
+    decide,
+    restart,
+    verify_full,
+)
 from stemma.collect.contain import OpenSource, Root, open_source
 from stemma.collect.tail import Block, OversizeLine, Piece, TailDigest, read_blocks
 from stemma.errors import CollectError, ContainmentError, SourceVanished
@@ -61,7 +69,14 @@ class Ingest:
         progress: How far it is.
     """
 
-    def __init__(self, writer: Writer, adapter: AgentAdapter, root: Root, instance: int) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        adapter: AgentAdapter,
+        root: Root,
+        instance: int,
+        rewritten: frozenset[str] = frozenset(),
+    ) -> None:
         """Prepare to read.
 
         Args:
@@ -69,8 +84,10 @@ class Ingest:
             adapter: Reads the agent's records.
             root: The root, held open.
             instance: Number of the installation that the root belongs to.
+            rewritten: Paths of sources that a full verification found rewritten: each begins a new generation.
         """
         self._writer, self._adapter, self._root, self._instance = writer, adapter, root, instance
+        self._rewritten = rewritten
         self._halt: ContainmentError | None = None
         self.progress = Progress()
 
@@ -128,11 +145,7 @@ class Ingest:
         number = self._writer.source(self._instance, file)
         held = self._writer.restore(number)
         current = held is not None and held.checkpoint.revision == self._adapter.revision
-        if (
-            held is not None
-            and current
-            and decide(held.checkpoint, file.fingerprint) is Decision.UNCHANGED
-        ):
+        if held is not None and current and self._is_unchanged(file, held):
             if held.removed:
                 self._writer.save(number, held.checkpoint, held.state)
             return
@@ -143,6 +156,8 @@ class Ingest:
             start = begin(
                 opened.fd, held.checkpoint if held is not None else None, opened.fingerprint
             )
+            if held is not None and file.relpath in self._rewritten and not start.rewritten:
+                start = restart(held.checkpoint)
             self.progress.read += 1
             self.progress.rewritten += start.rewritten
             if held is not None and not current and not start.rewritten:
@@ -157,6 +172,25 @@ class Ingest:
         finally:
             os.close(opened.fd)
         self._writer.recovered(self._instance, file)
+
+    def _is_unchanged(self, file: SourceFile, held: Restored) -> bool:
+        same = decide(held.checkpoint, file.fingerprint) is Decision.UNCHANGED
+        return same and file.relpath not in self._rewritten
+
+    def is_sound(self, file: SourceFile) -> bool:
+        """Whether all bytes consumed of a source are still what they were; true for one that was never read.
+
+        Raises:
+            CollectError: It cannot be opened.
+        """
+        held = self._writer.restore(self._writer.source(self._instance, file))
+        if held is None:
+            return True
+        opened = open_source(self._root, file.relpath)
+        try:
+            return verify_full(opened.fd, held.checkpoint)
+        finally:
+            os.close(opened.fd)
 
     def _lines(
         self, number: int, file: SourceFile, opened: OpenSource, start: Start, held: Restored | None

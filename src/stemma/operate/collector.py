@@ -113,17 +113,23 @@ class Collector:
         if changes.outcome not in (TickOutcome.INGESTED, TickOutcome.UNCHANGED):
             return self._refused(changes)
         told = changes.changed or changes.removed or changes.skips or changes.lifted
-        if not told and not self._first:
+        rewritten = (
+            changes.verify if changes.verify and not self._is_sound(changes.verify) else None
+        )
+        if not told and rewritten is None and not self._first:
             return self._report(changes, TickOutcome.UNCHANGED)
-        return self._take_in(changes, report, only)
+        return self._take_in(changes, rewritten, report, only)
 
     def _take_in(
         self,
         changes: Changes,
+        rewritten: SourceFile | None,
         report: Callable[[Progress, int], None] | None,
         only: Callable[[SourceFile], bool] | None,
     ) -> PassReport:
         files = [file for file in changes.changed if only is None or only(file)]
+        if rewritten is not None and rewritten not in files:
+            files.append(rewritten)
         before = self._writer.rows_written
         started = self._clock.now()
         with self._writer.batch():
@@ -131,7 +137,7 @@ class Collector:
             epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, started)
             self._control.note_skips(instance, changes.skips, changes.lifted, started)
             removed = self._control.mark_removed(instance, self._gone(instance, changes), started)
-        progress, outcome, detail = self._ingest(files, instance, report)
+        progress, outcome, detail = self._ingest(files, rewritten, instance, report)
         for relpath in self._failed_again(files, progress):
             self._poller.again(relpath)
         with self._writer.batch():
@@ -170,13 +176,27 @@ class Collector:
         hidden = [skip.relpath for skip in self._poller.skips() if skip.reason in _HIDING]
         return self._control.absent(instance, self._poller.present(), hidden, self.spec.only_slug)
 
+    def _is_sound(self, file: SourceFile) -> bool:
+        """Compare what was consumed of a quiet source in full; what cannot be opened is left for its own turn."""
+        try:
+            with self._writer.batch(), Root(self.spec.path) as root:
+                instance = self._writer.instance(self._host, self._adapter.agent, self.spec.path)
+                return Ingest(self._writer, self._adapter, root, instance).is_sound(file)
+        except CollectError:
+            return True
+
     def _ingest(
-        self, files: list[SourceFile], instance: int, report: Callable[[Progress, int], None] | None
+        self,
+        files: list[SourceFile],
+        rewritten: SourceFile | None,
+        instance: int,
+        report: Callable[[Progress, int], None] | None,
     ) -> tuple[Progress, TickOutcome, str]:
         progress = Progress()
         try:
             with Root(self.spec.path) as root:
-                ingest = Ingest(self._writer, self._adapter, root, instance)
+                again = frozenset({rewritten.relpath} if rewritten is not None else ())
+                ingest = Ingest(self._writer, self._adapter, root, instance, again)
                 progress = ingest.progress
                 told = report if report is not None else lambda _progress, _total: None
                 ingest.run(files, self._clock.now, lambda so_far: told(so_far, len(files)))
