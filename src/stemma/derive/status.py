@@ -132,6 +132,11 @@ def _from_parent(evidence: AgentEvidence, starts: list[int]) -> list[_Observatio
 
 def _from_notices(evidence: AgentEvidence, starts: list[int]) -> list[_Observation]:
     by_tool = {one.claim.body.tool_use: one.claim.at for one in evidence.of(ClaimKind.RESUME)}
+    interrupted = {
+        _run_at(starts, one.part.status_at)
+        for one in latest_parts(evidence.parts)
+        if one.part.status_reason == "interrupted"
+    }
     found = []
     for one in evidence.of(ClaimKind.NOTIFICATION):
         ending = _NOTIFIED.get(one.claim.body.status)
@@ -143,8 +148,13 @@ def _from_notices(evidence: AgentEvidence, starts: list[int]) -> list[_Observati
             if tool_use in by_tool
             else _run_at(starts, one.claim.at)
         )
+        status, reason = ending
+        if reason == "killed" and run in interrupted:
+            reason = "interrupted"  # its own transcript says who stopped it
         found.append(
-            _Observation(run, True, Grade.DERIVED, one.claim.at, *ending, "task notification")
+            _Observation(
+                run, True, Grade.DERIVED, one.claim.at, status, reason, "task notification"
+            )
         )
     ends = [
         *("sidecar.finished" for one in evidence.of(ClaimKind.SIDECAR) if one.claim.body.finished),

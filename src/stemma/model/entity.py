@@ -177,7 +177,7 @@ class Participation(Struct):
         first_offset: Offset of the first record.
         last_offset: Offset of the last record.
         records: Records.
-        conversation: User, assistant, system and attachment records: 0 means that there is no conversation here.
+        conversation: Records of a conversation, queued prompts and progress included: 0 means that there is none here.
         prompts: Prompts by a person.
         responses: Distinct consecutive message ids.
         tools: Tool calls.

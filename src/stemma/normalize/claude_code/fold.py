@@ -320,6 +320,7 @@ def _block_text(blocks: list[Block] | None) -> str:
 def _queue(context: Context, record: Record) -> None:
     operation = record.operation or ""
     _count(context, "queue-operation", operation, known=True)
+    context.part.conversation += 1
     if MAIN not in context.state.turns:
         context.state.queued = True
     if record.content:
@@ -342,6 +343,7 @@ def _first_text(record: Record) -> str:
 def _progress(context: Context, record: Record) -> None:
     data = record.data
     _count(context, "progress", (data.type if data is not None else None) or "", known=True)
+    context.part.conversation += 1
     subagents.progressed(context, record)
     inner = data.message if data is not None else None
     if data is None or inner is None or inner.type != "assistant" or inner.message is None:
