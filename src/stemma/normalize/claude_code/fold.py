@@ -28,6 +28,9 @@ from stemma.normalize.claude_code.text import (
 )
 from stemma.normalize.port import Normalized
 
+_EXITS = ("exit", "quit")
+"""Commands by which a person leaves."""
+
 _SKILL_BODY = "Base directory for this skill:"
 
 
@@ -174,11 +177,13 @@ def _prompt(context: Context, record: Record, text: str) -> None:
     elif record.isMeta:
         _meta(context, record, text)
     elif is_client_output(text):
-        turns.in_turn(context)
+        turns.answered_locally(context)
     else:
         command = typed_command(text)
         if command is not None:
             turns.open_turn(context, "command", f"/{command.name} {command.args}".strip())
+            if command.name in _EXITS:
+                turns.left(context)
         elif cause == "task-notification":
             turns.open_turn(context, "system", text)
         else:
@@ -266,6 +271,8 @@ def _system(context: Context, record: Record) -> None:
     context.part.conversation += 1
     if subtype in ("compact_boundary", "microcompact_boundary"):
         _compacted(context, record, subtype)
+    elif subtype == "local_command":
+        turns.answered_locally(context)
     elif subtype == "turn_duration":
         milliseconds = _whole(record.durationMs)
         turns.lasted(context, milliseconds * 1000 if milliseconds >= 0 else -1)

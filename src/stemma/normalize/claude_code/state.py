@@ -49,6 +49,7 @@ class FoldState(Struct):
         chains: Agent of each recent inline-sidechain record, by uuid.
         spawns: Recent spawn calls.
         queued: Whether a queue record came before the first prompt.
+        left: Whether the user left by the latest prompt.
     """
 
     session: str = ""
@@ -61,6 +62,7 @@ class FoldState(Struct):
     chains: dict[str, str] = {}
     spawns: list[SpawnMemory] = []
     queued: bool = False
+    left: bool = False
 
 
 def save(state: FoldState) -> bytes:

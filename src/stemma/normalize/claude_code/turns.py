@@ -28,7 +28,11 @@ def open_turn(context: Context, origin: str, prompt: str) -> None:
         origin: ``human``, ``command``, ``system``, ``agent`` or ``unknown``.
         prompt: Its whole text.
     """
+    current = context.state.turns.get(context.agent)
+    if current is not None and context.uuid and current.uuid == context.uuid:
+        return  # the client wrote the record twice
     close_turn(context)
+    context.state.left = False
     summary = short(prompt)
     turn = Turn(
         offset=context.offset,
@@ -107,6 +111,23 @@ def interrupted(context: Context) -> None:
     turn.status = TurnStatus.INTERRUPTED
     context.status(Status.ERROR, "interrupted")
     close_turn(context)
+
+
+def answered_locally(context: Context) -> None:
+    """Output of the client itself: a command or shell line that it answered without the model is done."""
+    turn = in_turn(context)
+    if not turn.responses and turn.origin in ("command", "human"):
+        turn.status = TurnStatus.COMPLETED
+        if not context.state.left:
+            context.status(Status.WAITING, "turn-done")
+
+
+def left(context: Context) -> None:
+    """The user left the session."""
+    in_turn(context).status = TurnStatus.COMPLETED
+    context.state.left = True
+    context.status(Status.COMPLETED, "finished")
+    context.emit(EventType.SESSION_ENDED, context.session, "exit")
 
 
 def failed(context: Context) -> None:
