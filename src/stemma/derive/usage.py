@@ -64,7 +64,7 @@ class CountedRequest(Struct, frozen=True, gc=False):
         message_id: Its id.
         request: 0, or a number where one gateway id stands for several requests.
         part: 0 for the response itself, then one number per extra part.
-        part_kind: ``message``, ``advisor`` or ``compaction``.
+        part_kind: ``message``, ``advisor``, ``compaction``, or ``anomaly``: an implausible record beside the one that counts.
         session: Owner.
         agent: Agent of the owner whose transcript holds the winning claim.
         model: Model; empty when no record states it.
@@ -140,7 +140,7 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
     """
     if len(claims) == 1 and claims[0].claim.via != "search":
         return Counted(_only(claims[0]), {}, {})
-    searches = max((c.claim.web_searches for c in claims if c.claim.via == "search"), default=0)
+    searches = _searches([c for c in claims if c.claim.via == "search"])
     held = [c for c in claims if c.claim.via == "transcript"] or [
         c for c in claims if c.claim.via == "progress"
     ]
@@ -161,6 +161,15 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
     return Counted(requests, holders, declared)
 
 
+def _searches(stated: list[SourcedUsage]) -> int:
+    """What the results of a response's calls say: of each call the first value seen (ACCOUNTING rule 7)."""
+    stated.sort(key=lambda one: (one.claim.at or _FOREVER, _locator(one)))
+    first: dict[str, int] = {}
+    for one in stated:
+        first.setdefault(one.claim.uuid, one.claim.web_searches)
+    return sum(first.values())
+
+
 def _locator(one: SourcedUsage) -> tuple[str, int, int, str, str]:
     return (one.source, one.generation, one.claim.winner_offset, one.claim.session, one.claim.agent)
 
@@ -177,31 +186,35 @@ def _requests(held: list[SourcedUsage]) -> list[list[SourcedUsage]]:
     """Claims that are one request each; more than one only for gateway ids."""
     if len(held) == 1 or any(c.claim.request_id for c in held):
         return [held]
-    stated = [c for c in held if not c.claim.flags & FLAG_PLACEHOLDER_INPUT]
-    floating = [c for c in held if c.claim.flags & FLAG_PLACEHOLDER_INPUT]
-    groups: list[list[SourcedUsage]] = []
-    for one in stated:
-        joined = [group for group in groups if any(_same_request(one, other) for other in group)]
-        merged = [one, *(c for group in joined for c in group)]
-        groups = [group for group in groups if group not in joined]
-        groups.append(merged)
-    if floating and len(groups) <= 1:
-        return [[*(c for group in groups for c in group), *floating]]
-    groups.extend([c] for c in floating)
+    sound = [c for c in held if not c.claim.flags & FLAG_ANOMALY]
+    stated = _linked([c for c in sound if not c.claim.flags & FLAG_PLACEHOLDER_INPUT])
+    floating = _linked([c for c in sound if c.claim.flags & FLAG_PLACEHOLDER_INPUT])
+    groups = stated + floating
+    if len(stated) == 1 or len(groups) <= 2 - len(stated):
+        return [held]
+    groups.extend([c] for c in held if c.claim.flags & FLAG_ANOMALY)
     for group in groups:
         group.sort(key=_locator)
     groups.sort(key=lambda group: (min(c.claim.at or _FOREVER for c in group), _locator(group[0])))
     return groups
 
 
+def _linked(claims: list[SourcedUsage]) -> list[list[SourcedUsage]]:
+    groups: list[list[SourcedUsage]] = []
+    for one in claims:
+        joined = [group for group in groups if any(_same_request(one, other) for other in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([one, *(c for group in joined for c in group)])
+    return groups
+
+
 def _same_request(one: SourcedUsage, other: SourcedUsage) -> bool:
     a, b = one.claim, other.claim
-    if a.uuid and a.uuid == b.uuid:
-        return True
     equal = (a.input, a.cache_write_5m + a.cache_write_1h, a.cache_read) == (
         b.input, b.cache_write_5m + b.cache_write_1h, b.cache_read,
     )  # fmt: skip
-    return equal and (a.session == b.session or a.at == b.at)
+    copied = (a.uuid and a.uuid == b.uuid) or (a.at and a.at == b.at)
+    return equal and bool(a.session == b.session or copied)
 
 
 class _Owner(NamedTuple):
@@ -273,7 +286,22 @@ def _counted(
         max(c.claim.recorded_nano_usd for c in group), state, winner.source, winner.generation, claim.winner_offset,
         sum(c.claim.records for c in group),
     )  # fmt: skip
-    return [row, *_parts(row, claim)]
+    odd = [c for c in group if c.claim.flags & FLAG_ANOMALY and c is not winner]
+    return [row, *_parts(row, claim), *_anomalies(row, odd, len(claim.parts) + 1)]
+
+
+def _anomalies(
+    row: CountedRequest, odd: list[SourcedUsage], first_part: int
+) -> list[CountedRequest]:
+    """Rows of the implausible records beside the one that counts: listed, in no total (ACCOUNTING rule 9)."""
+    return [
+        CountedRequest(
+            row.message_id, row.request, number, "anomaly", row.session, row.agent, one.claim.model, one.claim.at,
+            one.claim.input, one.claim.output, one.claim.cache_write_5m, one.claim.cache_write_1h, one.claim.cache_read,
+            0, 0, "", "", "", "", "", -1, STATE_ANOMALY, one.source, one.generation, one.claim.winner_offset, 0,
+        )
+        for number, one in enumerate(sorted(odd, key=_locator), start=first_part)
+    ]  # fmt: skip
 
 
 def _only(one: SourcedUsage) -> list[CountedRequest]:
@@ -314,7 +342,7 @@ def _parts(row: CountedRequest, claim: UsageClaim) -> list[CountedRequest]:
             row.message_id, row.request, number, part.kind, row.session, row.agent, part.model or row.model,
             row.first_at, part.input, part.output, part.cache_write_5m, part.cache_write_1h, part.cache_read, 0, 0,
             row.speed, row.tier, row.geo, row.skill, row.tool_server, -1,
-            row.state & ~STATE_INCOMPLETE, row.source, row.generation, row.offset, 0,
+            row.state & ~STATE_INCOMPLETE | STATE_ANOMALY * part.implausible, row.source, row.generation, row.offset, 0,
         )
         for number, part in enumerate(claim.parts, start=1)
     ]  # fmt: skip

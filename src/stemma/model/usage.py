@@ -10,6 +10,9 @@ BUCKETS = ("input", "output", "cache_write_5m", "cache_write_1h", "cache_read")
 LARGEST_PLAUSIBLE = 10_000_000
 """A counter above this, or below zero, is an anomaly: listed, not in totals (ACCOUNTING rule 9)."""
 
+LARGEST_STORED = 1 << 53
+"""Numbers of a greater magnitude are stored as this one: no field means them, and every format and sum can hold it."""
+
 SYNTHETIC_MODEL = "<synthetic>"
 """The model id of messages that the agent makes up itself: neither calls nor models."""
 
@@ -25,6 +28,7 @@ class Part(Struct, frozen=True, array_like=True, gc=False):
         cache_write_5m: Tokens written to the five-minute cache.
         cache_write_1h: Tokens written to the one-hour cache.
         cache_read: Tokens read from a cache.
+        implausible: A counter of the pass was an anomaly, which says nothing of the response itself.
     """
 
     kind: str
@@ -34,6 +38,7 @@ class Part(Struct, frozen=True, array_like=True, gc=False):
     cache_write_5m: int
     cache_write_1h: int
     cache_read: int
+    implausible: bool = False
 
 
 class UsageClaim(Struct, gc=False):
@@ -53,7 +58,7 @@ class UsageClaim(Struct, gc=False):
         agent: ``main`` or the agent whose transcript holds the record.
         sidechain: Whether the record is on a sidechain.
         via: ``transcript``; ``progress`` (embedded by an old client) counts only while no transcript holds the id;
-            ``search`` carries nothing but a web-search count that a tool result stated.
+            ``search`` carries nothing but a web-search count that the result of the call ``uuid`` stated.
         model: Model of the response.
         input: Uncached input tokens.
         output: Output tokens.
@@ -116,7 +121,7 @@ class UsageClaim(Struct, gc=False):
 
 
 FLAG_PLACEHOLDER_INPUT = 1
-"""Input was null: the claim joins the only other claim of its id."""
+"""Input was null or a placeholder (0 or 1): a gateway's claim then joins the only other request of its id."""
 FLAG_ANOMALY = 2
 """A counter was negative or implausibly large: listed, not in totals."""
 FLAG_BREAKDOWN_EXCEEDS = 4
@@ -124,7 +129,7 @@ FLAG_BREAKDOWN_EXCEEDS = 4
 FLAG_NO_MESSAGE_ID = 8
 """The record had no message id; its uuid or locator stands in."""
 FLAG_ABORTED = 16
-"""The stream ended early: the output count is a floor."""
+"""The stream ended early, or no usage was written: the output count is a floor."""
 FLAG_API_ERROR = 32
 """The client's own message about a failed call."""
 
@@ -165,6 +170,7 @@ def merged(one: UsageClaim, other: UsageClaim, /) -> UsageClaim:
     winner.declared_session = winner.declared_session or loser.declared_session
     winner.skill = winner.skill or loser.skill
     winner.tool_server = winner.tool_server or loser.tool_server
-    winner.web_searches = max(one.web_searches, other.web_searches)
+    if winner.via != "search":  # there the first value of a call wins, here the largest counter
+        winner.web_searches = max(one.web_searches, other.web_searches)
     winner.records = one.records + other.records
     return winner

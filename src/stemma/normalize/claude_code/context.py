@@ -8,7 +8,7 @@ from stemma.model.event import ADAPTER, EventType, PackedEvent
 from stemma.model.evidence import Grade
 from stemma.model.source import Placement, SourceKind
 from stemma.normalize.claude_code.records import Record
-from stemma.normalize.claude_code.state import FoldState
+from stemma.normalize.claude_code.state import MOST_AGENTS, FoldState, remember
 from stemma.normalize.port import Normalized
 
 
@@ -95,6 +95,14 @@ class Context:
         )
         self.claims += 1
 
+    def once(self, kind: ClaimKind, subject: str, body: Body) -> None:
+        """Make a claim that many records repeat only the first time in a source."""
+        mark = f"{self.session}/{kind}:{subject}:{body.tool_use}:{body.name}"
+        seen = self.state.seen
+        if mark not in seen:
+            remember(seen, mark, 1, MOST_AGENTS)
+            self.claim(kind, subject, body)
+
     def turn(self) -> Turn | None:
         """The current turn of the record's agent."""
         return self.state.turns.get(self.agent)
@@ -134,6 +142,6 @@ def touch(context: Context, record: Record) -> None:
     if record.entrypoint:
         part.entrypoint = record.entrypoint
     root = record.session_id
-    if root and root != context.session and not part.root_session:
-        part.root_session = root
-        context.claim(ClaimKind.LINEAGE, root, Body(name="clear"))
+    if root and root != context.session:
+        part.root_session = part.root_session or root
+        context.once(ClaimKind.LINEAGE, root, Body(name="clear"))

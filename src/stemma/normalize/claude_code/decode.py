@@ -111,6 +111,8 @@ def _first_object(text: bytes) -> _First:
         )
     except RecursionError:
         return _First({}, 0, "nested too deeply")
+    except ValueError:  # an integer of more digits than Python converts
+        return _First({}, 0, "number too long")
     if not isinstance(value, dict):
         return _First({}, 0, "not an object")
     return _First(value, len(decoded[:end].encode("utf-8", "surrogateescape")), "")

@@ -11,13 +11,13 @@ from stemma.model.entity import MAIN, Compaction, Status, TurnStatus
 from stemma.model.event import EventType
 from stemma.model.problem import KindCount
 from stemma.model.source import Placement, SourceKind
-from stemma.model.usage import SYNTHETIC_MODEL
+from stemma.model.usage import LARGEST_STORED, SYNTHETIC_MODEL
 from stemma.normalize.claude_code import subagents, tools, turns, usage
 from stemma.normalize.claude_code.context import Context, touch
 from stemma.normalize.claude_code.decode import recover
 from stemma.normalize.claude_code.kinds import ATTACHMENTS, SYSTEM_SUBTYPES, TYPES
 from stemma.normalize.claude_code.records import Block, Count, Message, Record, decoder
-from stemma.normalize.claude_code.state import MOST_AGENTS, restore, save
+from stemma.normalize.claude_code.state import MOST_AGENTS, remember, restore, save
 from stemma.normalize.claude_code.text import (
     is_client_output,
     is_interrupt,
@@ -114,14 +114,14 @@ def _announce(context: Context) -> None:
     """The first record of a session in a main file, and of an agent anywhere, starts it."""
     memory = context.state
     if context.agent == MAIN:
-        turns.remember(memory.started, context.session, 1, MOST_AGENTS)
+        remember(memory.started, context.session, 1, MOST_AGENTS)
         if not context.in_agent_file:
             context.emit(EventType.SESSION_STARTED, context.session)
         return
     mark = f"{context.session}/{context.agent}"
     if mark in memory.seen:
         return
-    turns.remember(memory.seen, mark, 1, MOST_AGENTS)
+    remember(memory.seen, mark, 1, MOST_AGENTS)
     context.emit(EventType.SUBAGENT_STARTED, context.agent)
     if context.placement.kind is SourceKind.AGENT and context.placement.run_hint:
         context.claim(ClaimKind.DIRECTORY, context.agent, Body(run=context.placement.run_hint))
@@ -213,7 +213,7 @@ def _tool_result(context: Context, record: Record, block: Block, ordinal: int) -
     elif name == "WebSearch" and execution.message and isinstance(structured, tools.WriteResult):
         searches = _whole(structured.searchCount)
         if searches > 0:
-            usage.claim_searches(context, execution.message, searches)
+            usage.claim_searches(context, execution.message, execution.tool_use, searches)
     elif name == "Skill":
         done = (
             EventType.SKILL_ACTIVATED if not block.is_error else EventType.SKILL_ACTIVATION_FAILED
@@ -223,9 +223,10 @@ def _tool_result(context: Context, record: Record, block: Block, ordinal: int) -
 
 def _whole(value: Count) -> int:
     try:
-        return int(float(value)) if value is not None else -1
+        number = int(float(value)) if value is not None else -1
     except (ValueError, OverflowError):
         return -1
+    return number if abs(number) <= LARGEST_STORED else -1
 
 
 def _assistant(context: Context, record: Record) -> None:
@@ -238,7 +239,7 @@ def _assistant(context: Context, record: Record) -> None:
     usage.claim_usage(context, record, message)
     origin = record.requestSessionId
     if origin and origin != context.session:
-        subagents.once(context, ClaimKind.LINEAGE, origin, Body(name="fork"))
+        context.once(ClaimKind.LINEAGE, origin, Body(name="fork"))
     if record.isApiErrorMessage:
         turns.failed(context)
     elif message.model != SYNTHETIC_MODEL:

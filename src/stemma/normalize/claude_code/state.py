@@ -5,6 +5,8 @@ Law: folding ``a + b`` in one go equals folding ``a``, saving, restoring and fol
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import msgspec
 from msgspec import Struct
 
@@ -17,6 +19,16 @@ MOST_OPEN_CALLS = 4096
 MOST_CHAIN_LINKS = 4096
 MOST_SPAWNS = 512
 MOST_AGENTS = 1024
+
+
+V = TypeVar("V")
+
+
+def remember(table: dict[str, V], key: str, value: V, most: int) -> None:
+    """Put an entry into a table of the state and forget the oldest one beyond the bound."""
+    table[key] = value
+    if len(table) > most:
+        del table[next(iter(table))]
 
 
 class SpawnMemory(Struct, array_like=True):

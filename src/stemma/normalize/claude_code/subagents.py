@@ -13,13 +13,12 @@ from stemma.model.evidence import Grade
 from stemma.normalize.claude_code.context import Context
 from stemma.normalize.claude_code.records import Block, Record, ToolInput
 from stemma.normalize.claude_code.state import (
-    MOST_AGENTS,
     MOST_CHAIN_LINKS,
     MOST_SPAWNS,
     SpawnMemory,
+    remember,
 )
 from stemma.normalize.claude_code.text import digest, notifications, short
-from stemma.normalize.claude_code.turns import remember
 
 
 class SpawnOutcome(msgspec.Struct):
@@ -152,23 +151,13 @@ def progressed(context: Context, record: Record) -> None:
         and data.agentId
         and record.parentToolUseID
     ):
-        once(
-            context,
+        context.once(
             ClaimKind.LAUNCH,
             data.agentId,
             Body(agent=context.agent, tool_use=record.parentToolUseID, status="running"),
         )
     if record.agentId and record.agentId != context.agent and not record.isSidechain:
-        once(context, ClaimKind.FOREIGN_PROGRESS, record.agentId, Body(agent=context.agent))
-
-
-def once(context: Context, kind: ClaimKind, subject: str, body: Body) -> None:
-    """Make a claim that many records repeat only the first time in a source."""
-    mark = f"{kind}:{subject}:{body.tool_use}"
-    seen = context.state.seen
-    if mark not in seen:
-        remember(seen, mark, 1, MOST_AGENTS)
-        context.claim(kind, subject, body)
+        context.once(ClaimKind.FOREIGN_PROGRESS, record.agentId, Body(agent=context.agent))
 
 
 def agent_of(context: Context, record: Record, text: str) -> str:

@@ -11,9 +11,9 @@ from stemma.model.entity import Status, ToolExecution, ToolStatus, Turn
 from stemma.model.event import EventType
 from stemma.normalize.claude_code.context import Context
 from stemma.normalize.claude_code.records import Block, Record, ToolInput
-from stemma.normalize.claude_code.state import MOST_AGENTS, MOST_OPEN_CALLS
+from stemma.normalize.claude_code.state import MOST_AGENTS, MOST_OPEN_CALLS, remember
 from stemma.normalize.claude_code.text import peek, short
-from stemma.normalize.claude_code.turns import in_turn, remember
+from stemma.normalize.claude_code.turns import in_turn
 
 SPAWNING = frozenset({"Task", "Agent", "Workflow"})
 """Tools that start an agent or a workflow of agents."""
@@ -29,7 +29,7 @@ _ACTIONS = {
 }  # fmt: skip
 
 _inputs = msgspec.json.Decoder(ToolInput)
-_EXIT = re.compile(r"(?:Error: )?Exit code (\d+)")
+_EXIT = re.compile(r"(?:Error: )?Exit code (\d{1,9})(?!\d)")
 
 
 class WriteResult(msgspec.Struct):

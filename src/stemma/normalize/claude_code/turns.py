@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 from stemma.model.entity import MAIN, Status, Turn, TurnStatus
 from stemma.model.event import EventType
 from stemma.normalize.claude_code.context import Context
-from stemma.normalize.claude_code.state import MOST_AGENTS
+from stemma.normalize.claude_code.state import MOST_AGENTS, remember
 from stemma.normalize.claude_code.text import digest, short
-
-V = TypeVar("V")
-
-
-def remember(table: dict[str, V], key: str, value: V, most: int) -> None:
-    """Put an entry into a table of the state and forget the oldest one beyond the bound."""
-    table[key] = value
-    if len(table) > most:
-        del table[next(iter(table))]
 
 
 def open_turn(context: Context, origin: str, prompt: str) -> None:
@@ -50,10 +39,10 @@ def open_turn(context: Context, origin: str, prompt: str) -> None:
     part = context.part
     if origin in ("human", "command", "agent"):
         part.prompts += origin != "agent"
-        if prompt and not part.first_prompt and origin != "command":
+        if summary and not part.first_prompt and origin != "command":
             part.first_prompt = summary
             part.prompt_digest = digest(prompt)
-    if context.state.queued and context.agent == MAIN and part.prompts:
+    if context.state.queued and context.agent == MAIN and origin in ("human", "command"):
         part.headless = True
         context.state.queued = False
     context.status(Status.WORKING)

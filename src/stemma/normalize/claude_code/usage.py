@@ -12,6 +12,7 @@ from stemma.model.usage import (
     FLAG_NO_MESSAGE_ID,
     FLAG_PLACEHOLDER_INPUT,
     LARGEST_PLAUSIBLE,
+    LARGEST_STORED,
     Part,
     UsageClaim,
 )
@@ -40,6 +41,7 @@ class _Tally:
             number = self._converted(value)
         if number < 0 or number > LARGEST_PLAUSIBLE:
             self.flags |= FLAG_ANOMALY
+            return max(min(number, LARGEST_STORED), -LARGEST_STORED)
         return number
 
     def _converted(self, value: float | str) -> int:
@@ -78,9 +80,9 @@ def claim_usage(
     read = whole(usage.cache_read_input_tokens)
     flat = whole(usage.cache_creation_input_tokens)
     five, hour = _cache_writes(tally, flat, usage)
-    if usage.input_tokens is None:
+    if fresh <= 1:
         tally.flags |= FLAG_PLACEHOLDER_INPUT
-    if record.isAbortedMidStream:
+    if record.isAbortedMidStream or message.usage is None:
         tally.flags |= FLAG_ABORTED
     if record.isApiErrorMessage:
         tally.flags |= FLAG_API_ERROR
@@ -97,20 +99,21 @@ def claim_usage(
         context.at if context.own_time else 0, context.session, context.agent, bool(record.isSidechain), via,
         message.model or "", fresh, output, five, hour, read, searches,
         usage.speed or "", usage.service_tier or "", usage.inference_geo or "",
-        _largest(tally, iterations) if iterations else 0,
+        _largest(iterations) if iterations else 0,
         message.stop_reason or "", record.version or "", record.attributionSkill or "",
         record.attributionMcpServer or "", _nano(record.costUSD), 0, 1, record.requestSessionId or "",
-        _parts(tally, iterations) if iterations else (),
+        _parts(iterations) if iterations else (),
     )  # fmt: skip
     claim.flags = tally.flags
     context.out.usage.append(claim)
 
 
-def claim_searches(context: Context, message_id: str, searches: int) -> None:
-    """A web-search count that a tool result states for the response that called (ACCOUNTING rule 7)."""
+def claim_searches(context: Context, message_id: str, tool_use: str, searches: int) -> None:
+    """A web-search count that the result of one call states for the response that called (ACCOUNTING rule 7)."""
     context.out.usage.append(
         UsageClaim(
-            message_id, "", "", context.offset, context.offset, 0, context.session, context.agent, False, "search",
+            message_id, "", tool_use, context.offset, context.offset, context.at if context.own_time else 0,
+            context.session, context.agent, False, "search",
             "", 0, 0, 0, 0, 0, searches,
         )
     )  # fmt: skip
@@ -131,12 +134,13 @@ def _cache_writes(tally: _Tally, flat: int, usage: Usage) -> tuple[int, int]:
     return five, hour
 
 
-def _parts(tally: _Tally, iterations: list[Iteration]) -> tuple[Part, ...]:
+def _parts(iterations: list[Iteration]) -> tuple[Part, ...]:
     parts = []
     for one in iterations:
         kind = _PART_KINDS.get(one.type or "")
         if kind is None:
             continue
+        tally = _Tally()
         as_usage = Usage(
             cache_creation_input_tokens=one.cache_creation_input_tokens,
             cache_creation=one.cache_creation,
@@ -145,25 +149,25 @@ def _parts(tally: _Tally, iterations: list[Iteration]) -> tuple[Part, ...]:
         parts.append(
             Part(
                 kind, one.model or "", tally.whole(one.input_tokens), tally.whole(one.output_tokens),
-                five, hour, tally.whole(one.cache_read_input_tokens),
+                five, hour, tally.whole(one.cache_read_input_tokens), bool(tally.flags & FLAG_ANOMALY),
             )
         )  # fmt: skip
     return tuple(parts)
 
 
-def _largest(tally: _Tally, iterations: list[Iteration]) -> int:
-    """Prompt of the largest single primary iteration, all input kinds together."""
-    whole = tally.whole
-    return max(
-        (
-            whole(one.input_tokens)
-            + whole(one.cache_creation_input_tokens)
-            + whole(one.cache_read_input_tokens)
-            for one in iterations
-            if one.type in _PRIMARY
-        ),
-        default=0,
-    )
+def _largest(iterations: list[Iteration]) -> int:
+    """Prompt of the largest single primary iteration, all input kinds together; absurd ones are passed over."""
+    largest = 0
+    for one in iterations:
+        if one.type in _PRIMARY:
+            tally = _Tally()
+            prompt = (
+                tally.whole(one.input_tokens)
+                + tally.whole(one.cache_creation_input_tokens)
+                + tally.whole(one.cache_read_input_tokens)
+            )
+            largest = largest if tally.flags else max(largest, prompt)
+    return largest
 
 
 def _nano(dollars: Count) -> int:
@@ -171,6 +175,7 @@ def _nano(dollars: Count) -> int:
     if dollars is None:
         return -1
     try:
-        return round(float(dollars) * 1_000_000_000)
+        nano = round(float(dollars) * 1_000_000_000)
     except (ValueError, OverflowError):
         return -1
+    return nano if 0 <= nano <= LARGEST_STORED else -1
