@@ -21,7 +21,7 @@ import msgspec
 
 from bench.corpus import generate, grow_session, many_files
 from bench.decode_floor import measure
-from stemma.bootstrap import collector, find_roots, open_writer
+from stemma.bootstrap import collector, find_roots, writing
 from stemma.operate.collector import Collector, PassReport
 from stemma.store.sqlite.writer import Writer
 
@@ -60,12 +60,9 @@ def opened(folder: Path) -> Iterator[tuple[Writer, Collector]]:
     database = folder.with_suffix(".db")
     for suffix in ("", "-wal", "-shm"):
         Path(f"{database}{suffix}").unlink(missing_ok=True)
-    writer = open_writer(database)
-    try:
+    with writing(database) as writer:
         spec = find_roots([folder / "projects"], {}, "/").specs[0]
         yield writer, collector(writer, spec, host="bench")
-    finally:
-        writer.close()
 
 
 def cold(folder: Path, rounds: int) -> tuple[float, PassReport, int]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +13,10 @@ from stemma.collect.roots import resolve_roots
 from stemma.model.source import RootSpec
 from stemma.normalize.claude_code.adapter import ClaudeCode
 from stemma.normalize.claude_code.locate import config_roots, place
+from stemma.normalize.port import AgentAdapter
 from stemma.operate.collector import Collector
+from stemma.store.sqlite import lock
+from stemma.store.sqlite.trouble import plainly
 from stemma.store.sqlite.writer import Writer
 
 
@@ -34,10 +38,12 @@ class Found(NamedTuple):
     Attributes:
         specs: What there is.
         missing: Folders that were named and hold nothing of the kind.
+        looked: Folders that were looked at, named or not.
     """
 
     specs: tuple[RootSpec, ...]
     missing: tuple[str, ...]
+    looked: tuple[str, ...]
 
 
 def find_roots(named: Iterable[Path | str], environment: Mapping[str, str], home: str) -> Found:
@@ -49,13 +55,31 @@ def find_roots(named: Iterable[Path | str], environment: Mapping[str, str], home
         home: The user's home folder.
     """
     asked = [str(path) for path in named]
-    found = resolve_roots(asked or config_roots(environment, home))
-    return Found(found.specs, found.missing if asked or "CLAUDE_CONFIG_DIR" in environment else ())
+    looked = asked or config_roots(environment, home)
+    found = resolve_roots(looked)
+    is_named = asked or environment.get("CLAUDE_CONFIG_DIR", "").strip(" ,")
+    return Found(found.specs, found.missing if is_named else (), tuple(looked))
 
 
-def open_writer(database: Path) -> Writer:
-    """Open the database for writing, creating and migrating it as needed."""
-    return Writer(database)
+def adapters() -> tuple[AgentAdapter, ...]:
+    """All adapters."""
+    return (ClaudeCode(),)
+
+
+@contextmanager
+def writing(database: Path) -> Iterator[Writer]:
+    """The single writer, the database created and migrated as needed.
+
+    Raises:
+        StoreBusy: Another process is writing still.
+        StoreError: The database cannot be written.
+    """
+    with lock.writing(database), plainly(database):
+        writer = Writer(database)
+        try:
+            yield writer
+        finally:
+            writer.close()
 
 
 def collector(writer: Writer, spec: RootSpec, *, host: str) -> Collector:
@@ -65,10 +89,7 @@ def collector(writer: Writer, spec: RootSpec, *, host: str) -> Collector:
 
 def collect_once(database: Path, roots: Iterable[Path], *, host: str = "localhost") -> int:
     """Take in everything under some roots; the number of evidence rows written. For tests and scripts."""
-    writer = open_writer(database)
-    try:
+    with writing(database) as writer:
         for spec in find_roots(roots, os.environ, str(Path.home())).specs:
             collector(writer, spec, host=host).tick()
         return writer.rows_written
-    finally:
-        writer.close()

@@ -234,6 +234,14 @@ def synthetic_messages_are_no_responses() -> Case:
     return Case({S1: rows}, Bill(1, 2, responses=1))
 
 
+def a_response_without_usage_is_a_lower_bound() -> Case:
+    """Guarantee 3: unknown is not zero; it is a response, and reported as incomplete."""
+    bare = said("msg_2")
+    del bare["message"]["usage"]
+    rows = [said(usage=counters(1, 2)), bare]
+    return Case({S1: rows}, Bill(1, 2, responses=2, incomplete=1), naive=False)  # does not list it
+
+
 def unknown_models_are_counted() -> Case:
     """Guarantee 6: an unknown model costs its dollars, never its tokens."""
     rows = [said(usage=counters(1, 2), model="claude-nimbus-9"), said("msg_2", counters(3, 4), model=None)]
@@ -270,5 +278,6 @@ CASES: tuple[Maker, ...] = (
     a_tiny_output_without_stop_reason_is_incomplete,
     a_final_snapshot_completes_a_response,
     synthetic_messages_are_no_responses,
+    a_response_without_usage_is_a_lower_bound,
     unknown_models_are_counted,
 )

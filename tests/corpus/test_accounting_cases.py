@@ -47,7 +47,7 @@ def test_a_shared_case_has_its_token_figures(tmp_path: Path, case: Path) -> None
     }
     assert figures == {key: expected[key] for key in figures}
     assert not database.anomalies()
-    assert not database.faults()
+    assert len(database.faults()) == case.name.startswith("36_")  # the torn line, which ends in a newline
 
 
 @pytest.mark.parametrize("case", each("cases/accounting/12_*"))

@@ -279,9 +279,10 @@ def separate(claims: list[Claim]) -> list[list[Claim]]:
         return [claims]
     vague = [c for c in claims if c.usage.input in (0, 1)]
     solid = linked([c for c in claims if c.usage.input not in (0, 1)])
-    if len(solid) == 1 or (vague and len(claims) == 2):
+    groups = solid + linked(vague)
+    if len(solid) == 1 or (not solid and len(groups) <= 2):
         return [claims]
-    return sorted(solid + linked(vague), key=lambda g: min((c.time, c.locator) for c in g))
+    return sorted(groups, key=lambda g: min((c.time, c.locator) for c in g))
 
 
 def requests_of(key: str, claims: list[Claim], seen: Evidence) -> Iterator[Request]:

@@ -34,10 +34,10 @@ class ClaudeCode:
 
     def sidecar(self, placement: Placement, data: bytes) -> Normalized | None:
         """See ``AgentAdapter.sidecar``."""
-        claims = read_sidecar(placement, data)
-        if claims is None:
+        found = read_sidecar(placement, data)
+        if found is None:
             return None
-        out = Normalized(claims=claims)
+        out = Normalized(claims=found.claims, faults=found.faults)
         _redact(out)
         return out
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,6 +17,11 @@ from stemma.normalize.claude_code.records import Block, Iteration, Record
 
 BOM = b"\xef\xbb\xbf"
 MOST_FIELD_REPAIRS = 32
+MOST_RETRIES = 32
+MOST_DIGITS = 400
+_NO_NUMBER = 1e300
+"""Stands for NaN, infinities and integers without end: no counter takes it for real, and any other field refuses it."""
+_TOO_DEEP = "nested too deeply"
 
 
 class Located(NamedTuple):
@@ -54,22 +60,20 @@ def recover(line: bytes, offset: int, decoder: msgspec.json.Decoder[Record]) -> 
     if start:
         try:
             return Recovered([Located(at, len(text), decoder.decode(text))], faults)
-        except msgspec.MsgspecError:
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             pass
-    position = 0
-    while position < len(text):
-        rest = text[position:]
-        value, used, detail = _first_object(rest)
-        if used == 0:
-            reason = "not-an-object" if detail == "not an object" else "json"
-            faults.append(LineFault(at + position, len(rest), reason, detail))
-            break
-        record, repairs = _lenient(value)
-        records.append(Located(at + position, used, record))
-        faults.extend(LineFault(at + position, used, "field", path) for path in repairs)
-        position += used
-        while position < len(text) and text[position] in b" \t\r\x00":
-            position += 1
+    for piece in _pieces(text.decode("utf-8", "surrogateescape")):
+        place = at + piece.start
+        if piece.value is None:
+            faults.append(LineFault(place, piece.length, piece.reason, piece.detail))
+            continue
+        try:
+            record, repairs = _lenient(piece.value)
+        except RecursionError:
+            faults.append(LineFault(place, piece.length, "json", _TOO_DEEP))
+            continue
+        records.append(Located(place, piece.length, record))
+        faults.extend(LineFault(place, piece.length, "field", path) for path in repairs)
     return Recovered(records, faults)
 
 
@@ -78,11 +82,21 @@ def is_whole_object(tail: bytes) -> bool:
     text = _stripped(tail).rstrip(b"\r \t")
     if not (text.startswith(b"{") and text.endswith(b"}")):
         return False
-    value, used, _ = _first_object(text)
-    while used and used < len(text):
-        text = text[used:].lstrip(b" \t\r\x00")
-        value, used, _ = _first_object(text)
-    return used > 0 and isinstance(value, dict)
+    pieces = _pieces(text.decode("utf-8", "surrogateescape"))
+    return all(piece.value is not None for piece in pieces)
+
+
+def whole_object(data: bytes) -> dict[str, Any] | None:
+    """A document that is one complete JSON object, read as leniently as a broken line; nothing when it is none."""
+    text = _stripped(data).strip().decode("utf-8", "surrogateescape")
+    found = _object_at(text, 0)
+    if found.value is None or found.end != len(text):
+        return None
+    try:
+        value = _clean(found.value)
+    except RecursionError:
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def _stripped(line: bytes) -> bytes:
@@ -92,30 +106,75 @@ def _stripped(line: bytes) -> bytes:
     return text
 
 
+class _Piece(NamedTuple):
+    """A stretch of a line: an object, or what could not be read up to the next one; in bytes of the line."""
+
+    start: int
+    length: int
+    value: dict[str, Any] | None
+    reason: str = ""
+    detail: str = ""
+
+
+def _pieces(text: str) -> Iterator[_Piece]:
+    """The objects that stand on a line one behind the other, with the stretches between them that are none.
+
+    Behind a stretch that is no object reading goes on at the next ``}{``, where a torn record and a whole one are glued.
+    """
+    position = start = 0
+    retries = MOST_RETRIES
+    while position < len(text):
+        found = _object_at(text, position)
+        end = found.end
+        if found.value is None:
+            end = position
+            while retries and (end := text.find("}{", end) + 1):
+                retries -= 1
+                if _is_record(_object_at(text, end).value):
+                    break
+            end = end if position < end < len(text) and retries else len(text)
+        length = len(text[position:end].encode("utf-8", "surrogateescape"))
+        yield _Piece(start, length, found.value, found.reason, found.detail)
+        start += length
+        while end < len(text) and text[end] in " \t\r\x00":
+            end, start = end + 1, start + 1
+        position = end
+
+
+def _is_record(value: dict[str, Any] | None) -> bool:
+    return value is not None and isinstance(value.get("type"), str)
+
+
 class _First(NamedTuple):
-    value: dict[str, Any]
-    used: int
-    detail: str
+    value: dict[str, Any] | None
+    end: int
+    reason: str = ""
+    detail: str = ""
 
 
-def _first_object(text: bytes) -> _First:
-    """The first JSON object of ``text`` and the bytes it takes; 0 bytes when there is none."""
-    decoded = text.decode("utf-8", "surrogateescape")
+def _object_at(text: str, position: int) -> _First:
+    """The JSON object that begins at a position of a text, and where it ends."""
     try:
-        value, end = json.JSONDecoder().raw_decode(decoded)
+        value, end = _DECODER.raw_decode(text, position)
     except json.JSONDecodeError as error:
-        return _First(
-            {},
-            0,
-            f"{error.msg} at byte {len(decoded[: error.pos].encode('utf-8', 'surrogateescape'))}",
-        )
+        before = len(text[position : error.pos].encode("utf-8", "surrogateescape"))
+        return _First(None, 0, "json", f"{error.msg} at byte {before}")
     except RecursionError:
-        return _First({}, 0, "nested too deeply")
-    except ValueError:  # an integer of more digits than Python converts
-        return _First({}, 0, "number too long")
+        return _First(None, 0, "json", _TOO_DEEP)
     if not isinstance(value, dict):
-        return _First({}, 0, "not an object")
-    return _First(value, len(decoded[:end].encode("utf-8", "surrogateescape")), "")
+        return _First(None, 0, "not-an-object", "not an object")
+    return _First(value, end)
+
+
+def _integer(digits: str) -> int | float:
+    return int(digits) if len(digits) <= MOST_DIGITS else _NO_NUMBER
+
+
+def _constant(_name: str) -> float:
+    return _NO_NUMBER
+
+
+_DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_constant)
 
 
 class _Lenient(NamedTuple):
@@ -144,11 +203,11 @@ def _lenient(value: dict[str, Any]) -> _Lenient:
 
 
 def _clean(value: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """The value with what JSON cannot carry taken out: lone surrogates become U+FFFD, NaN and infinities null."""
+    """The value with what JSON cannot carry replaced: lone surrogates become U+FFFD, an infinity no number at all."""
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):  # noqa: PLR0124 - NaN
-        return None
+    if isinstance(value, float) and abs(value) == float("inf"):
+        return _NO_NUMBER
     if isinstance(value, dict):
         return {_clean(k): _clean(v) for k, v in value.items()}
     if isinstance(value, list):

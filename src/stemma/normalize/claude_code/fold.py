@@ -356,11 +356,12 @@ def _progress(context: Context, record: Record) -> None:
     inner = data.message if data is not None else None
     if data is None or inner is None or inner.type != "assistant" or inner.message is None:
         return
-    if inner.message.usage is None or not data.agentId:
+    if inner.message.usage is None:
         return
     agent, at, own = context.agent, context.at, context.own_time
-    context.agent = data.agentId
-    context.at = microseconds(inner.timestamp) or at
+    context.agent = data.agentId or agent
+    inner_at = microseconds(inner.timestamp)
+    context.at, context.own_time = inner_at or at, own or bool(inner_at)
     embedded = Record(
         uuid=inner.uuid, requestId=inner.requestId, isSidechain=True, version=record.version
     )

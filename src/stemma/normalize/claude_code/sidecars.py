@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
+from typing import Any, NamedTuple
 
 from stemma.model.claim import Body, Claim, ClaimKind
 from stemma.model.evidence import Grade
+from stemma.model.problem import LineFault
 from stemma.model.source import Placement, SourceKind
+from stemma.normalize.claude_code.decode import whole_object
 from stemma.normalize.claude_code.text import microseconds, short
 
 ABSURD_DEPTH = 1000
 """A spawn depth from here on is no statement."""
 
 
-def read_sidecar(placement: Placement, data: bytes) -> list[Claim] | None:
+_TEXT, _FLAG, _NUMBER = (str,), (bool,), (int,)
+_FIELDS: dict[SourceKind, dict[str, tuple[type, ...]]] = {
+    SourceKind.SIDECAR: {
+        **dict.fromkeys(("parentAgentId", "toolUseId", "name", "agentType", "description", "model"), _TEXT),
+        **dict.fromkeys(("taskKind", "requestShape"), _TEXT),
+        **dict.fromkeys(("isFork", "inWorkflowRun", "finished"), _FLAG),
+        "spawnDepth": _NUMBER,
+    },
+    SourceKind.WORKFLOW: dict.fromkeys(("runId", "workflowName", "summary", "status", "taskId", "timestamp"), _TEXT),
+}  # fmt: skip
+
+
+class Sidecar(NamedTuple):
+    """What a sidecar says, and the fields that could not be read."""
+
+    claims: list[Claim]
+    faults: list[LineFault]
+
+
+def read_sidecar(placement: Placement, data: bytes) -> Sidecar | None:
     """Claims of one sidecar.
 
     Args:
@@ -25,15 +44,16 @@ def read_sidecar(placement: Placement, data: bytes) -> list[Claim] | None:
     Returns:
         Its claims, or nothing when the document is no complete JSON object. A field of the wrong type is left out.
     """
-    try:
-        found = msgspec.json.decode(data.lstrip(b"\xef\xbb\xbf"))
-    except msgspec.MsgspecError:
+    found = whole_object(data)
+    if found is None:
         return None
-    if not isinstance(found, dict):
-        return None
-    if placement.kind is SourceKind.SIDECAR:
-        return [_agent(placement, found)]
-    return [_run(placement, found)]
+    faults = [
+        LineFault(0, len(data), "field", f"$.{name}")
+        for name, kinds in _FIELDS[placement.kind].items()
+        if (value := found.get(name)) is not None and type(value) not in kinds
+    ]
+    make = _agent if placement.kind is SourceKind.SIDECAR else _run
+    return Sidecar([make(placement, found)], faults)
 
 
 def _text(found: dict[str, Any], name: str) -> str:

@@ -19,7 +19,7 @@ _minutes: dict[str, int] = {}
 
 
 def microseconds(text: str | None) -> int:
-    """A timestamp in microseconds since 1970, UTC; 0 when it is missing or cannot be read.
+    """A timestamp in microseconds since 1970, UTC; 0 when it is missing, cannot be read or is before 1970.
 
     Args:
         text: ISO 8601 with an offset or ``Z``; one without either is taken as UTC.
@@ -27,20 +27,27 @@ def microseconds(text: str | None) -> int:
     if not text:
         return 0
     minute = _minutes.get(text[:16])
-    if minute is not None and len(text) == 24 and text[19] == "." and text[23] == "Z":  # noqa: PLR2004 - fixed form
-        try:
-            return minute + int(text[17:19]) * 1_000_000 + int(text[20:23]) * 1000
-        except ValueError:
-            return 0
+    if (
+        minute is not None
+        and len(text) == 24  # noqa: PLR2004 - the fixed form that clients write
+        and text[16] == ":"
+        and text[19] == "."
+        and text[23] == "Z"
+    ):
+        digits = text[17:19] + text[20:23]
+        if digits.isdigit() and digits.isascii() and digits < "60":
+            return minute + int(digits) * 1000
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError:
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        whole = moment.replace(second=0, microsecond=0)
+        start = int(whole.timestamp()) * 1_000_000
+    except (ValueError, OverflowError):
         return 0
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    whole = moment.replace(second=0, microsecond=0)
-    start = int(whole.timestamp()) * 1_000_000
-    if text.endswith("Z"):
+    if start < 0:
+        return 0
+    if text.endswith("Z") and text[16:17] == ":":
         if len(_minutes) > 4096:  # noqa: PLR2004 - a cache bound, nothing depends on it
             _minutes.clear()
         _minutes[text[:16]] = start

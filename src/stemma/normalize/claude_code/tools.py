@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import NamedTuple
 
@@ -56,8 +57,8 @@ def arguments(block: Block) -> ToolInput:
 
 def _lenient_arguments(block: Block) -> ToolInput:
     try:
-        found = msgspec.json.decode(block.input)
-    except msgspec.MsgspecError:
+        found = json.loads(bytes(block.input).decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
         return ToolInput()
     if not isinstance(found, dict):
         return ToolInput()

@@ -26,6 +26,11 @@ def parsed(time: Time) -> datetime:
     return datetime.fromisoformat(time)
 
 
+def microseconds_of(time: Time) -> int:
+    """Microseconds since 1970 of a time."""
+    return (parsed(time) - _EPOCH) // timedelta(microseconds=1)
+
+
 def local_date(microseconds: int, zone: tzinfo | None) -> date | None:
     """The day that a time falls on.
 

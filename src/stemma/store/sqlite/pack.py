@@ -24,6 +24,9 @@ UsageRow = tuple[str, int, int, int, int, int, bytes]
 
 USAGE_COLUMNS = "message_id, offset, session, agent, model, at, body"
 
+BROKEN = (msgspec.MsgspecError, zstd.ZstdError)
+"""What unpacking raises when a packed form is damaged."""
+
 _LEVEL = 3
 _events = msgspec.msgpack.Decoder(list[PackedEvent])
 

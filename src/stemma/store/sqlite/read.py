@@ -60,7 +60,9 @@ def _check(connection: apsw.Connection, path: Path) -> None:
     check(connection)
     newest = connection.execute("SELECT coalesce(max(number), 0) FROM migrations").get
     if newest < available()[-1].number:
-        raise StoreError(f"{path} was written by an older version: run `stemma ingest` to update it")
+        raise StoreError(
+            f"{path} was written by an older version: run `stemma ingest` to update it"
+        )
 
 
 def integrity(path: Path) -> list[str]:
@@ -109,7 +111,7 @@ def find_session(connection: apsw.Connection, text: str) -> Named:
         "substr(n.text, 1, length(?1)) = ?1",
         "substr(lower(n.text), 1, length(?1)) = lower(?1)",
     ):
-        found = connection.execute(statement.format(condition), (text,)).fetchall() if text else []
+        found = list(connection.execute(statement.format(condition), (text,))) if text else []
         if len(found) == 1:
             number, session_id, _ = found[0]
             return Named(number, session_id)
@@ -132,9 +134,7 @@ def _one_line(text: str) -> str:
 def unique_length(connection: apsw.Connection, sessions: list[str]) -> int:
     """How many first characters tell each of the given sessions from all others; at least eight."""
     longest = _SHORTEST
-    for (text,) in connection.execute(
-        "SELECT value FROM json_each(?)", (json.dumps(sessions),)
-    ):
+    for (text,) in connection.execute("SELECT value FROM json_each(?)", (json.dumps(sessions),)):
         while longest < len(text) and _shared(connection, text[:longest]) > 1:
             longest += 1
     return longest

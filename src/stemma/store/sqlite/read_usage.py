@@ -102,9 +102,7 @@ def _figures(row: tuple[Any, ...]) -> Figures:
 def added(parts: list[Figures]) -> Figures:
     """Figures added up."""
     return Figures(
-        **{
-            name: sum(getattr(part, name) for part in parts) for name in Figures.__struct_fields__
-        }
+        **{name: sum(getattr(part, name) for part in parts) for name in Figures.__struct_fields__}
     )
 
 
@@ -163,10 +161,18 @@ def _groups(
     return sorted(groups, key=lambda group: (-group.total, group.key, group.session or ""))
 
 
-def _group(key: str, parts: list[Figures], **about: str | None) -> Group:
+def _group(  # noqa: PLR0913 - what a group is about
+    key: str,
+    parts: list[Figures],
+    *,
+    session: str | None = None,
+    agent: str | None = None,
+    title: str | None = None,
+    label: str | None = None,
+) -> Group:
     whole = added(parts)
     figures = {name: getattr(whole, name) for name in Figures.__struct_fields__}
-    return Group(key=key, **about, **figures)
+    return Group(key=key, session=session, agent=agent, title=title, label=label, **figures)
 
 
 def _days(found: dict[tuple[Any, ...], Figures], zone: tzinfo | None) -> list[Group]:

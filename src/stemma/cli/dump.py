@@ -1,0 +1,77 @@
+"""``stemma dump``: the record for scripts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, BinaryIO
+
+import typer
+
+from stemma.cli.options import AsJson, Database, settings_for
+
+if TYPE_CHECKING:
+    import apsw
+
+
+def command(
+    everything: Annotated[
+        bool,
+        typer.Option("--all", help="Every evidence table, sorted: one JSON object a line."),
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            metavar="FILE",
+            help="Write to this file, readable by you alone.",
+            show_default=False,
+        ),
+    ] = None,
+    database: Database = None,
+    as_json: AsJson = False,  # noqa: ARG001 - accepted everywhere; a dump is always JSON
+) -> None:
+    """Print the whole record in a neutral, sorted shape; always JSON."""
+    from stemma.store.sqlite.read import reading  # noqa: PLC0415 - see the package
+
+    settings = settings_for(database)
+    with reading(settings.database) as connection, _target(output) as target:
+        for piece in _rows(connection) if everything else _neutral(connection):
+            target.write(piece)
+
+
+def _neutral(connection: apsw.Connection) -> Iterator[bytes]:
+    import msgspec  # noqa: PLC0415 - see the package
+
+    from stemma.store.sqlite.neutral import neutral  # noqa: PLC0415 - see the package
+
+    yield msgspec.json.format(msgspec.json.encode({"sessions": neutral(connection)}), indent=1)
+    yield b"\n"
+
+
+def _rows(connection: apsw.Connection) -> Iterator[bytes]:
+    import msgspec  # noqa: PLC0415 - see the package
+
+    from stemma.store.sqlite.dump import dump  # noqa: PLC0415 - see the package
+
+    for row in dump(connection):
+        yield msgspec.json.encode({"table": row.table, **row.values}) + b"\n"
+
+
+@contextmanager
+def _target(output: Path | None) -> Iterator[BinaryIO]:
+    """Standard output, or a file that appears whole or not at all."""
+    if output is None:
+        yield typer.get_binary_stream("stdout")
+        return
+    draft = output.with_name(f".{output.name}.part")
+    try:
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+            yield file
+        draft.replace(output)
+    except OSError as error:
+        raise typer.BadParameter(f"{output} cannot be written: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
