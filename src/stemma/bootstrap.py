@@ -61,6 +61,11 @@ def find_roots(named: Iterable[Path | str], environment: Mapping[str, str], home
     return Found(found.specs, found.missing if is_named else (), tuple(looked))
 
 
+def open_writer(database: Path) -> Writer:
+    """Open the database for writing without keeping others out: for benchmarks, which are alone. See ``writing``."""
+    return Writer(database)
+
+
 def adapters() -> tuple[AgentAdapter, ...]:
     """All adapters."""
     return (ClaudeCode(),)

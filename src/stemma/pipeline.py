@@ -153,17 +153,10 @@ class Ingest:
             return
         opened = open_source(self._root, file.relpath)
         try:
-            start = begin(
-                opened.fd, held.checkpoint if held is not None else None, opened.fingerprint
-            )
-            if held is not None and file.relpath in self._rewritten and not start.rewritten:
-                start = restart(held.checkpoint)
+            start = self._start(number, file, opened, held)
             self.progress.read += 1
             self.progress.rewritten += start.rewritten
-            if held is not None and not current and not start.rewritten:
-                self._writer.reset(number, start.generation)
-                start, held = Start(start.generation, TailDigest(), rewritten=False), None
-            if start.rewritten:
+            if start.rewritten or not current:
                 held = None
             if file.placement.kind.is_document:
                 self._document(number, file, opened, start, held)
@@ -172,6 +165,24 @@ class Ingest:
         finally:
             os.close(opened.fd)
         self._writer.recovered(self._instance, file)
+
+    def _start(
+        self, number: int, file: SourceFile, opened: OpenSource, held: Restored | None
+    ) -> Start:
+        """Where to begin; what is read again from the start is first taken back."""
+        if held is None:
+            known = self._writer.generation(number)
+            if known is None:
+                return Start(0, TailDigest(), rewritten=False)
+            self._writer.reset(number, known)
+            return Start(known, TailDigest(), rewritten=False)
+        start = begin(opened.fd, held.checkpoint, opened.fingerprint)
+        if file.relpath in self._rewritten and not start.rewritten:
+            return restart(held.checkpoint)
+        if held.checkpoint.revision != self._adapter.revision and not start.rewritten:
+            self._writer.reset(number, start.generation)
+            return Start(start.generation, TailDigest(), rewritten=False)
+        return start
 
     def _is_unchanged(self, file: SourceFile, held: Restored) -> bool:
         same = decide(held.checkpoint, file.fingerprint) is Decision.UNCHANGED

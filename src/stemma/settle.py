@@ -26,7 +26,9 @@ def settle(writer: Writer, now: int) -> None:
         return
     facts = Facts(writer)
     for session in touched.sessions:
-        facts.put_session(session, derive_session(session, writer.loading.parts(session)))
+        parts = writer.loading.parts(session)
+        distinct = writer.loading.distinct(session, parts)
+        facts.put_session(session, derive_session(session, parts, distinct))
     for session in _settle_usage(writer, facts, touched):
         touched.lineages[session] = None
     for session in touched.main_threads:

@@ -201,7 +201,7 @@ class Comparison:
 
         def excused(row: Row) -> bool:
             kind = row["type"].split(":")[-1]
-            return not kind or self._named(kind, row["subtype"])
+            return not kind or "\ufffd" in kind or self._named(kind, row["subtype"])
 
         self._same("record_kinds", fields, excused)
 
@@ -271,10 +271,13 @@ class Comparison:
         self._same("turns", fields, lambda row: row["origin"] == "unknown")
 
     def _tool_executions(self) -> None:
-        fields = ["offset", "tool_use", "agent", "name", "action", "target", "exit_code", "result_bytes", "result_offset"]
-        if b"[Request interrupted" not in self.zone.text:
-            fields += ["status", "reason"]
-        self._same("tool_executions", tuple(fields), lambda row: self._named(row["tool_use"]) or not row["tool_use"])
+        fields = ("offset", "tool_use", "agent", "name", "action", "target", "exit_code", "result_bytes", "result_offset")
+        excused = lambda row: self._named(row["tool_use"]) or not row["tool_use"]  # noqa: E731
+        self._same("tool_executions", fields, excused)
+        # The marker of an interrupt says how the latest refused call really ended: either may be in the zone.
+        refused = ("denied", "interrupted")
+        fields = ("offset", "status", "reason")
+        self._same("tool_executions", fields, lambda row: excused(row) or row["status"] in refused)
 
     def _compactions(self) -> None:
         self._same("compactions", ("offset", "uuid", "agent", "trigger", "tokens_before"), lambda _row: False)
@@ -282,7 +285,7 @@ class Comparison:
     # ------------------------------------------------------------------ facts
 
     def _sessions(self) -> None:
-        old, new = ({row["session"]: row for row in dump["sessions"]} for dump in (self.before, self.after))
+        old, new = ({row["session"]: row for row in dump.get("sessions", ())} for dump in (self.before, self.after))
         for session, row in old.items():
             if session not in new:
                 if self._records(session) > self.zone.old:
@@ -395,7 +398,7 @@ def _calls(*rows: Row | None) -> list[str]:
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON value
     """Inline agents are named after a record that may be in the zone."""
-    return "inline" if isinstance(value, str) and value.startswith("inline-") else value
+    return re.sub(r"inline-[0-9a-f]+", "inline", value) if isinstance(value, str) else value
 
 
 def _text(value: object) -> str:

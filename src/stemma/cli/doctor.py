@@ -17,16 +17,19 @@ def command(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Examine the record: sources, skips, faults, quarantine, and what the adapters can and cannot tell."""
-    from stemma.bootstrap import adapters  # noqa: PLC0415 - see the package
-    from stemma.operate.doctor import examine  # noqa: PLC0415 - see the package
+    """Examine what was read, what was not, and why.
+
+    Sources, skips, faults, quarantine, and what the adapters can and cannot tell.
+    """
+    from stemma.bootstrap import adapters
+    from stemma.operate.doctor import examine
 
     settings = settings_for(database, timezone=timezone)
     health = examine(settings, adapters())
     if as_json:
         print_json(health)
     else:
-        from stemma.cli.render_doctor import show  # noqa: PLC0415 - see the package
+        from stemma.cli.render_doctor import show
 
         show(health, zone_of(settings), verbose=verbose)
     if health.database.integrity:

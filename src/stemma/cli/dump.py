@@ -13,7 +13,7 @@ import typer
 from stemma.cli.options import AsJson, Database, settings_for
 
 if TYPE_CHECKING:
-    import apsw
+    from stemma.store.sqlite.read import Connection
 
 
 def command(
@@ -33,8 +33,8 @@ def command(
     database: Database = None,
     as_json: AsJson = False,  # noqa: ARG001 - accepted everywhere; a dump is always JSON
 ) -> None:
-    """Print the whole record in a neutral, sorted shape; always JSON."""
-    from stemma.store.sqlite.read import reading  # noqa: PLC0415 - see the package
+    """Print the whole record, neutral and sorted, always as JSON."""
+    from stemma.store.sqlite.read import reading
 
     settings = settings_for(database)
     with reading(settings.database) as connection, _target(output) as target:
@@ -42,19 +42,19 @@ def command(
             target.write(piece)
 
 
-def _neutral(connection: apsw.Connection) -> Iterator[bytes]:
-    import msgspec  # noqa: PLC0415 - see the package
+def _neutral(connection: Connection) -> Iterator[bytes]:
+    import msgspec
 
-    from stemma.store.sqlite.neutral import neutral  # noqa: PLC0415 - see the package
+    from stemma.store.sqlite.neutral import neutral
 
     yield msgspec.json.format(msgspec.json.encode({"sessions": neutral(connection)}), indent=1)
     yield b"\n"
 
 
-def _rows(connection: apsw.Connection) -> Iterator[bytes]:
-    import msgspec  # noqa: PLC0415 - see the package
+def _rows(connection: Connection) -> Iterator[bytes]:
+    import msgspec
 
-    from stemma.store.sqlite.dump import dump  # noqa: PLC0415 - see the package
+    from stemma.store.sqlite.dump import dump
 
     for row in dump(connection):
         yield msgspec.json.encode({"table": row.table, **row.values}) + b"\n"

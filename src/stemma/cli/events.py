@@ -49,8 +49,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Show what happened in a session, in the order of time."""
-    from stemma.store.sqlite.read import find_session, reading  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_events import WORDS, Choice, events  # noqa: PLC0415 - see the package
+    from stemma.store.sqlite.read import find_session, reading
+    from stemma.store.sqlite.read_events import WORDS, Choice, events
 
     if type_ is not None and type_ not in WORDS.values():
         near = difflib.get_close_matches(type_, WORDS.values(), n=3, cutoff=0.4)
@@ -63,6 +63,6 @@ def command(
     if as_json:
         print_json(answer)
         return
-    from stemma.cli.render_events import show  # noqa: PLC0415 - see the package
+    from stemma.cli.render_events import show
 
     show(answer, zone_of(settings))

@@ -41,7 +41,7 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Read what is new in the transcripts: one pass."""
-    from stemma.bootstrap import find_roots  # noqa: PLC0415 - see the package
+    from stemma.bootstrap import find_roots
 
     settings = settings_for(database)
     found = find_roots(roots or settings.roots, os.environ, str(Path.home()))
@@ -56,7 +56,7 @@ def command(
     if as_json:
         print_json(answer)
     else:
-        from stemma.cli.render_ingest import summary  # noqa: PLC0415 - see the package
+        from stemma.cli.render_ingest import summary
 
         for line in summary(answer, elapsed):
             typer.echo(line)
@@ -75,14 +75,19 @@ def _explain(found: Found, answer: IngestAnswer) -> None:
             err=True,
         )
     for root in answer.failures:
-        typer.echo(f"stemma: {root.root}: {root.outcome}: {root.detail or ''}".rstrip(": "), err=True)
+        typer.echo(
+            f"stemma: {root.root}: {root.outcome}: {root.detail or ''}".rstrip(": "), err=True
+        )
     if answer.session_id is not None and not answer.session_sources and found.specs:
-        typer.echo(f"stemma: no file of session {answer.session_id} has changed, or there is none", err=True)
+        typer.echo(
+            f"stemma: no file of session {answer.session_id} has changed, or there is none",
+            err=True,
+        )
 
 
 def _run(settings: Settings, found: Found, session: str | None) -> tuple[IngestAnswer, float]:
-    from stemma.bootstrap import SystemClock, collector, writing  # noqa: PLC0415 - see the package
-    from stemma.operate.once import Session, ingest  # noqa: PLC0415 - see the package
+    from stemma.bootstrap import SystemClock, collector, writing
+    from stemma.operate.once import Session, ingest
 
     clock = SystemClock()
     started = clock.monotonic()
@@ -103,7 +108,7 @@ def _progress() -> Iterator[Report | None]:
     if not sys.stderr.isatty():
         yield None
         return
-    from stemma.cli.render_ingest import Bar  # noqa: PLC0415 - see the package
+    from stemma.cli.render_ingest import Bar
 
     with Bar() as bar:
         yield bar.report

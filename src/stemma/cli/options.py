@@ -90,7 +90,7 @@ def settings_for(database: Path | None, *, timezone: str | None = None) -> Setti
     Raises:
         SettingsError: A setting is wrong.
     """
-    from stemma import log, settings  # noqa: PLC0415 - see the package
+    from stemma import log, settings
 
     found = settings.load(
         machine=settings.this_machine(),
@@ -103,9 +103,9 @@ def settings_for(database: Path | None, *, timezone: str | None = None) -> Setti
 
 def zone_of(settings: Settings) -> tzinfo | None:
     """The zone in which days are counted; nothing for the machine's own."""
-    from zoneinfo import ZoneInfo  # noqa: PLC0415 - see the package
+    from zoneinfo import ZoneInfo
 
-    from stemma.settings import LOCAL  # noqa: PLC0415 - see the package
+    from stemma.settings import LOCAL
 
     return None if settings.timezone == LOCAL else ZoneInfo(settings.timezone)
 
@@ -116,8 +116,8 @@ def range_of(since: str | None, until: str | None, zone: tzinfo | None) -> Range
     Raises:
         typer.BadParameter: One of them is no day and no time, or they are in the wrong order.
     """
-    from stemma.cli import when  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_usage import Range  # noqa: PLC0415 - see the package
+    from stemma.cli import when
+    from stemma.store.sqlite.read_usage import Range
 
     try:
         found = Range(
@@ -133,14 +133,14 @@ def range_of(since: str | None, until: str | None, zone: tzinfo | None) -> Range
 
 def watch_of(settings: Settings) -> Watch:
     """The clock, and the silence after which nobody knows."""
-    from stemma.bootstrap import SystemClock  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.overlay import Watch  # noqa: PLC0415 - see the package
+    from stemma.bootstrap import SystemClock
+    from stemma.store.sqlite.overlay import Watch
 
     return Watch(SystemClock().now(), settings.watchdog_minutes * 60_000_000)
 
 
 def print_json(answer: object) -> None:
     """Print an answer as JSON that people can read too."""
-    import msgspec  # noqa: PLC0415 - see the package
+    import msgspec
 
     typer.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2))

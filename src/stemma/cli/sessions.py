@@ -39,7 +39,12 @@ def command(
     timezone: Timezone = None,
     status: Annotated[
         StatusWord | None,
-        typer.Option("--status", help="Only sessions that are shown so.", show_default=False),
+        typer.Option(
+            "--status",
+            metavar="|".join(StatusWord),
+            help="Only sessions that are shown so.",
+            show_default=False,
+        ),
     ] = None,
     limit: Annotated[
         int | None,
@@ -55,8 +60,8 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """List sessions, newest first."""
-    from stemma.store.sqlite.read import reading, unique_length  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_sessions import Filter, sessions  # noqa: PLC0415 - see the package
+    from stemma.store.sqlite.read import reading, unique_length
+    from stemma.store.sqlite.read_sessions import Filter, sessions
 
     settings = settings_for(database, timezone=timezone)
     zone = zone_of(settings)
@@ -74,6 +79,6 @@ def command(
             print_json(answer)
             return
         width = unique_length(connection, [one.session_id for one in answer.sessions])
-    from stemma.cli.render_sessions import show  # noqa: PLC0415 - see the package
+    from stemma.cli.render_sessions import show
 
     show(answer, width, zone)

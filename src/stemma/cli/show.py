@@ -30,29 +30,32 @@ def command(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show one event, with the record it was read from, secrets taken out."""
+    """Show one event with the record it was read from.
+
+    Secrets are taken out of the record.
+    """
     settings = settings_for(database, timezone=timezone)
     answer = _look(settings.database, event, session)
     if as_json:
         print_json(answer)
         return
-    from stemma.cli.render_events import show_one  # noqa: PLC0415 - see the package
+    from stemma.cli.render_events import show_one
 
     show_one(answer, zone_of(settings))
 
 
 def _look(database: object, event: str, session: str | None) -> Shown:
-    from pathlib import Path  # noqa: PLC0415 - see the package
+    from pathlib import Path
 
-    from stemma.operate.raw import RawState, read_back  # noqa: PLC0415 - see the package
-    from stemma.store.answers.events import Shown  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read import find_session, reading  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_event import (  # noqa: PLC0415 - see the package
+    from stemma.operate.raw import RawState, read_back
+    from stemma.store.answers.events import Shown
+    from stemma.store.sqlite.read import find_session, reading
+    from stemma.store.sqlite.read_event import (
         current_generation,
         find_event,
         removed_since,
     )
-    from stemma.store.sqlite.read_events import Turns, envelope  # noqa: PLC0415 - see the package
+    from stemma.store.sqlite.read_events import Turns, envelope
 
     with reading(Path(str(database))) as connection:
         named = find_session(connection, session) if session is not None else None
@@ -67,8 +70,8 @@ def _look(database: object, event: str, session: str | None) -> Shown:
 
 
 def _single(found: list[Located], text: str) -> Located:
-    from stemma.errors import NotFound  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_events import WORDS  # noqa: PLC0415 - see the package
+    from stemma.errors import NotFound
+    from stemma.store.sqlite.read_events import WORDS
 
     if not found:
         raise NotFound(f"no event's id begins with {text!r}: `stemma events SESSION` lists them")

@@ -20,9 +20,9 @@ def command(
     database: Database = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show the agents of a session as a tree, each with what proves its place."""
-    from stemma.store.sqlite.read import find_session, reading  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_tree import tree  # noqa: PLC0415 - see the package
+    """Show who started whom in a session, and what proves it."""
+    from stemma.store.sqlite.read import find_session, reading
+    from stemma.store.sqlite.read_tree import tree
 
     settings = settings_for(database, timezone=timezone)
     with reading(settings.database) as connection:
@@ -30,6 +30,6 @@ def command(
     if as_json:
         print_json(answer)
         return
-    from stemma.cli.render_tree import show  # noqa: PLC0415 - see the package
+    from stemma.cli.render_tree import show
 
     show(answer, zone_of(settings))

@@ -22,7 +22,10 @@ from stemma.cli.options import (
 
 def command(
     by: Annotated[
-        GroupWord | None, typer.Option("--by", help="Sums of each of these.", show_default=False)
+        GroupWord | None,
+        typer.Option(
+            "--by", metavar="|".join(GroupWord), help="Sums of each of these.", show_default=False
+        ),
     ] = None,
     since: Since = None,
     until: Until = None,
@@ -31,9 +34,9 @@ def command(
     as_json: AsJson = False,
 ) -> None:
     """Sum up tokens, each response counted once."""
-    from stemma.store.answers.usage import By  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read import reading  # noqa: PLC0415 - see the package
-    from stemma.store.sqlite.read_usage import usage  # noqa: PLC0415 - see the package
+    from stemma.store.answers.usage import By
+    from stemma.store.sqlite.read import reading
+    from stemma.store.sqlite.read_usage import usage
 
     settings = settings_for(database, timezone=timezone)
     zone = zone_of(settings)
@@ -49,6 +52,6 @@ def command(
     if as_json:
         print_json(answer)
         return
-    from stemma.cli.render_usage import show  # noqa: PLC0415 - see the package
+    from stemma.cli.render_usage import show
 
     show(answer)

@@ -41,7 +41,9 @@ def end(text: str, zone: tzinfo | None) -> int:
 
 
 def _refusal(text: str) -> ValueError:
-    return ValueError(f"{text!r} is neither a day such as 2026-11-30 nor a time such as 2026-11-30T14:00:00Z")
+    return ValueError(
+        f"{text!r} is neither a day such as 2026-11-30 nor a time such as 2026-11-30T14:00:00Z"
+    )
 
 
 def _day(text: str) -> date | None:

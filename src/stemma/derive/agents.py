@@ -15,6 +15,7 @@ from stemma.relate.spawn import Proof, prompting, proofs, spawn_block
 
 MOST_WARMUP_RECORDS = 3
 WARMUP_PROMPT = "Warmup"
+LAST_WARMING_CLIENT = (2, 1, 29)
 
 
 class AgentFact(Struct, frozen=True):
@@ -180,6 +181,14 @@ def _warmup(evidence: AgentEvidence) -> _Kind:
     if prompts == {WARMUP_PROMPT}:
         return _Kind(AgentKind.WARMUP, Grade.DERIVED)
     versions = {one.part.version for one in parts}
-    if not prompts and all(v.startswith("2.0.") or v in ("2.1.0", "2.1.1") for v in versions):
+    if not prompts and all(_drops_prompts(v) for v in versions):
         return _Kind(AgentKind.WARMUP, Grade.INFERRED)
     return _Kind(AgentKind.TASK, Grade.DERIVED)
+
+
+def _drops_prompts(version: str) -> bool:
+    """Whether a client of this version files the answer of a warm-up without its prompt, or under another session."""
+    numbers = version.split(".")
+    if len(numbers) != 3 or not all(n.isdigit() for n in numbers):  # noqa: PLR2004 - major, minor, patch
+        return False
+    return (2, 0, 0) <= tuple(int(n) for n in numbers) <= LAST_WARMING_CLIENT

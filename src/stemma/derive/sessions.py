@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec import Struct
 
 from stemma.model.entity import MAIN
@@ -54,8 +56,29 @@ class SessionFact(Struct, frozen=True):
 _TITLE_BASES = {3: "custom", 2: "generated"}
 
 
-def derive_session(session: str, parts: list[SourcedPart]) -> SessionFact | None:
-    """The session that the participations speak of; nothing when no record of a conversation states its id."""
+class Distinct(NamedTuple):
+    """Counts over several sources that may hold copies of each other's records.
+
+    Attributes:
+        prompts: Distinct prompts by a person.
+        compactions: Distinct compaction boundaries.
+    """
+
+    prompts: int
+    compactions: int
+
+
+def derive_session(
+    session: str, parts: list[SourcedPart], distinct: Distinct | None = None
+) -> SessionFact | None:
+    """The session that the participations speak of; nothing when no record of a conversation states its id.
+
+    Args:
+        session: Its id.
+        parts: All participations that state it.
+        distinct: Counts by record id, for a session whose main thread stands in several sources: clients that fork or
+            resume copy records with the session id that they had.
+    """
     if not any(one.part.conversation for one in parts):
         return None
     main = [one for one in parts if one.part.agent == MAIN and one.part.conversation]
@@ -87,8 +110,10 @@ def derive_session(session: str, parts: list[SourcedPart]) -> SessionFact | None
         else "first prompt" * bool(prompt),
         started_at=min((one.part.first_at for one in parts if one.part.first_at), default=0),
         last_at=max(one.part.last_at for one in parts),
-        prompts=sum(one.part.prompts for one in counted),
-        compactions=sum(one.part.compactions for one in counted),
+        prompts=distinct.prompts if distinct else sum(one.part.prompts for one in counted),
+        compactions=distinct.compactions
+        if distinct
+        else sum(one.part.compactions for one in counted),
         api_errors=sum(one.part.api_errors for one in counted),
         root_session=_stated(first, "root_session"),
         completeness="main" if main else "no-main",

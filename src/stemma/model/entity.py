@@ -197,7 +197,7 @@ class Participation(Struct):
         status: Status of the agent as of the last record.
         status_reason: Its reason.
         status_at: Time of the record that decided it.
-        process_ended_at: Time of the latest record that is written when the process ends; 0 when none.
+        process_ended_at: Time of the latest record that is written when a process ends or a new one begins; 0 when none.
         headless: The first prompt came through the queue, as it does when a program drives the client.
     """
 

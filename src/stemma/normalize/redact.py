@@ -22,7 +22,8 @@ def _pattern(triggers: str, regex: str, replacement: str = MARK) -> _Pattern:
     return _Pattern(tuple(triggers.split()), re.compile(regex), replacement)
 
 
-_NAMED = r"(?i)([\w\-]*(?:secret|token|passwd|password|passphrase|api[_\-]?key|access[_\-]?key|private[_\-]?key|credential)[\w\-]*)"
+_NAMED = r"(?i)((?:secret|token|passwd|password|passphrase|api[_\-]?key|access[_\-]?key|private[_\-]?key|credential)[\w\-]{0,64}+)"
+"""Bounded, as every repetition here that may begin anywhere: a text without an end must cost its length, not its square."""
 _HARMLESS = r"(?!\d+\b)(?!\[redacted\])(?!\$)(?!true\b|false\b|null\b|none\b)"
 
 PATTERNS = (
@@ -39,7 +40,7 @@ PATTERNS = (
     _pattern("npm_", r"\bnpm_[A-Za-z0-9]{20,}"),
     _pattern("pypi-", r"\bpypi-[A-Za-z0-9_\-]{20,}"),
     _pattern("hf_", r"\bhf_[A-Za-z0-9]{20,}"),
-    _pattern("eyj", r"\beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?"),
+    _pattern("eyj", r"\beyJ[A-Za-z0-9_\-]{8,2000}\.[A-Za-z0-9_\-]{8,}(?:\.[A-Za-z0-9_\-]*)?"),
     _pattern(
         "-----begin",
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)",
@@ -48,12 +49,12 @@ PATTERNS = (
     _pattern("bearer basic", r"(?i)(?<=\b)(bearer|basic)\s+[A-Za-z0-9_\-.=+/]{12,}", r"\1 " + MARK),
     _pattern(
         "secret token passw passphrase api_key apikey api-key access_key private_key credential",
-        _NAMED + r"(=[\"']?|[\"']\s*:\s*[\"'])" + _HARMLESS + r"[^\s\"',;&|<>(){}]{6,}",
+        _NAMED + r"(\s*=\s*[\"']|=|[\"']?\s*:\s*[\"'])" + _HARMLESS + r"[^\s\"',;&|<>(){}]{6,}",
         r"\1\2" + MARK,
     ),
     _pattern(
         "secret token passw passphrase api_key apikey api-key access_key private_key credential",
-        _NAMED + r"(\s*[:=]\s*)" + _HARMLESS + r"(?=[^\s]*\d)[^\s\"',;&|<>(){}]{8,}",
+        _NAMED + r"(\s*[:=]\s*)" + _HARMLESS + r"(?=[^\s]{0,200}\d)[^\s\"',;&|<>(){}]{8,}",
         r"\1\2" + MARK,
     ),
     _pattern(

@@ -147,7 +147,9 @@ def ingest(
         outcomes.append(_outcome(collector.tick(report=told, only=only)))
     outcomes += [
         RootOutcome(
-            root=path, outcome=TickOutcome.NO_CORPUS_ROOT, detail="no transcripts are laid out there"
+            root=path,
+            outcome=TickOutcome.NO_CORPUS_ROOT,
+            detail="no transcripts are laid out there",
         )
         for path in missing
     ]

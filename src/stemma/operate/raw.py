@@ -6,6 +6,7 @@ import json
 import os
 import re
 from enum import StrEnum
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from stemma.collect.contain import Root, open_source
@@ -133,7 +134,7 @@ def _field(key: str, item: Any, siblings: dict[str, Any], *, depth: int) -> Any:
 
 def _words(key: str) -> set[str]:
     words = [word.lower() for word in _WORD.findall(key)]
-    pairs = {"apikey" for pair in zip(words, words[1:], strict=False) if pair in _PAIRS}
+    pairs = {"apikey" for pair in pairwise(words) if pair in _PAIRS}
     return {*words, *pairs}
 
 

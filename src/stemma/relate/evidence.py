@@ -32,7 +32,7 @@ class MainThread(Struct, frozen=True):
     """What an agent's end may depend on: how far the session's main thread got.
 
     Attributes:
-        process_ended_at: Latest sign that the client's process ended; 0 when there is none.
+        process_ended_at: Latest sign that the client's process ended or a new one began; 0 when there is none.
         status: Status of the main thread as of its last record.
         status_reason: Its reason.
         status_at: Time of that record.

@@ -190,9 +190,13 @@ def _from_notifications(evidence: AgentEvidence) -> list[Proof]:
     resumes = {one.claim.body.tool_use for one in evidence.of(ClaimKind.RESUME)}
     for one in evidence.of(ClaimKind.NOTIFICATION):
         body = one.claim.body
-        if body.tool_use and body.tool_use not in resumes and body.agent != evidence.agent:
+        block = spawn_block(evidence, body.tool_use) if body.tool_use else None
+        parent = (
+            block.parent if block is not None else body.agent
+        )  # it may be told to another than the parent
+        if body.tool_use and body.tool_use not in resumes and parent != evidence.agent:
             found.append(
-                Proof(body.name, body.agent, one.source, one.generation, one.claim.offset, Grade.DERIVED,
+                Proof(body.name, parent, one.source, one.generation, one.claim.offset, Grade.DERIVED,
                       "notification names agent and call", 0, body.tool_use)
             )  # fmt: skip
     return found

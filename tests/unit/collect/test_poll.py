@@ -278,7 +278,7 @@ def perform(tree: Tree, step: str, name: str, data: bytes) -> None:
             tree.append(name, data)
         elif step in ("link", "fifo", "delete"):
             path.unlink()
-        if step == "write":
+        if step == "write" and (path.is_file() or not os.path.lexists(path)):  # a FIFO would block
             tree.write(name, data)
         elif step == "replace":
             tree.write("new.tmp", data).replace(path)

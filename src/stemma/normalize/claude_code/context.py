@@ -9,7 +9,12 @@ from stemma.model.evidence import Grade
 from stemma.model.source import Placement, SourceKind
 from stemma.normalize.claude_code.records import Record
 from stemma.normalize.claude_code.state import MOST_AGENTS, FoldState, remember
+from stemma.normalize.claude_code.text import child_id
 from stemma.normalize.port import Normalized
+
+_OF_AGENTS = frozenset(
+    {ClaimKind.LAUNCH, ClaimKind.JOURNAL, ClaimKind.NOTIFICATION, ClaimKind.FOREIGN_PROGRESS, ClaimKind.RESUME}
+)  # fmt: skip
 
 
 class Context:
@@ -81,6 +86,8 @@ class Context:
         session: str = "",
     ) -> None:
         """Add a claim of the record at hand."""
+        if subject == MAIN and kind in _OF_AGENTS:
+            subject = child_id(subject)
         self.out.claims.append(
             Claim(
                 kind,

@@ -18,6 +18,7 @@ from stemma.normalize.claude_code.records import Block, Iteration, Record
 BOM = b"\xef\xbb\xbf"
 MOST_FIELD_REPAIRS = 32
 MOST_RETRIES = 32
+MOST_PIECES = 1000
 MOST_DIGITS = 400
 _NO_NUMBER = 1e300
 """Stands for NaN, infinities and integers without end: no counter takes it for real, and any other field refuses it."""
@@ -121,10 +122,11 @@ def _pieces(text: str) -> Iterator[_Piece]:
 
     Behind a stretch that is no object reading goes on at the next ``}{``, where a torn record and a whole one are glued.
     """
-    position = start = 0
+    position = start = count = 0
     retries = MOST_RETRIES
     while position < len(text):
-        found = _object_at(text, position)
+        count += 1
+        found = _object_at(text, position) if count <= MOST_PIECES else _TOO_MANY
         end = found.end
         if found.value is None:
             end = position
@@ -152,6 +154,9 @@ class _First(NamedTuple):
     detail: str = ""
 
 
+_TOO_MANY = _First(None, 0, "json", "too many records on one line")
+
+
 def _object_at(text: str, position: int) -> _First:
     """The JSON object that begins at a position of a text, and where it ends."""
     try:
@@ -174,7 +179,8 @@ def _constant(_name: str) -> float:
     return _NO_NUMBER
 
 
-_DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_constant)
+# Control characters inside a string are no JSON, and no reason to lose a record either.
+_DECODER = json.JSONDecoder(strict=False, parse_int=_integer, parse_constant=_constant)
 
 
 class _Lenient(NamedTuple):

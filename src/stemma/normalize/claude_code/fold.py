@@ -19,6 +19,7 @@ from stemma.normalize.claude_code.kinds import ATTACHMENTS, SYSTEM_SUBTYPES, TYP
 from stemma.normalize.claude_code.records import Block, Count, Message, Record, decoder
 from stemma.normalize.claude_code.state import MOST_AGENTS, remember, restore, save
 from stemma.normalize.claude_code.text import (
+    child_id,
     is_client_output,
     is_interrupt,
     microseconds,
@@ -27,6 +28,9 @@ from stemma.normalize.claude_code.text import (
     typed_command,
 )
 from stemma.normalize.port import Normalized
+
+_NEW_PROCESS = ("SessionStart:resume", "SessionStart:startup")
+"""Hooks that run when a process begins: whatever an earlier one had started is over by then."""
 
 _EXITS = ("exit", "quit")
 """Commands by which a person leaves."""
@@ -94,7 +98,7 @@ def _record(context: Context, offset: int, length: int, record: Record) -> None:
     message = record.message
     kind = record.type or ""
     if context.in_agent_file:
-        context.agent = record.agentId or context.placement.agent_hint
+        context.agent = child_id(record.agentId or context.placement.agent_hint)
     elif not record.isSidechain:
         context.agent = MAIN
     else:
@@ -353,13 +357,15 @@ def _progress(context: Context, record: Record) -> None:
     _count(context, "progress", (data.type if data is not None else None) or "", known=True)
     context.part.conversation += 1
     subagents.progressed(context, record)
+    if data is not None and data.hookName in _NEW_PROCESS and context.own_time:
+        context.part.process_ended_at = max(context.part.process_ended_at, context.at)
     inner = data.message if data is not None else None
     if data is None or inner is None or inner.type != "assistant" or inner.message is None:
         return
     if inner.message.usage is None:
         return
     agent, at, own = context.agent, context.at, context.own_time
-    context.agent = data.agentId or agent
+    context.agent = child_id(data.agentId) if data.agentId else agent
     inner_at = microseconds(inner.timestamp)
     context.at, context.own_time = inner_at or at, own or bool(inner_at)
     embedded = Record(

@@ -111,6 +111,7 @@ class ProgressData(Struct):
 
     type: str | None = None
     agentId: str | None = None  # noqa: N815
+    hookName: str | None = None  # noqa: N815
     message: InnerRecord | None = None
 
 

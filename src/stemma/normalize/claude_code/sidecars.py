@@ -9,7 +9,7 @@ from stemma.model.evidence import Grade
 from stemma.model.problem import LineFault
 from stemma.model.source import Placement, SourceKind
 from stemma.normalize.claude_code.decode import whole_object
-from stemma.normalize.claude_code.text import microseconds, short
+from stemma.normalize.claude_code.text import child_id, microseconds, short
 
 ABSURD_DEPTH = 1000
 """A spawn depth from here on is no statement."""
@@ -86,7 +86,7 @@ def _agent(placement: Placement, found: dict[str, Any]) -> Claim:
     return Claim(
         ClaimKind.SIDECAR,
         placement.session_hint,
-        placement.agent_hint,
+        child_id(placement.agent_hint),
         0,
         0,
         0,

@@ -18,7 +18,7 @@ from stemma.normalize.claude_code.state import (
     SpawnMemory,
     remember,
 )
-from stemma.normalize.claude_code.text import digest, notifications, short
+from stemma.normalize.claude_code.text import child_id, digest, notifications, short
 
 
 class SpawnOutcome(msgspec.Struct):
@@ -169,11 +169,11 @@ def agent_of(context: Context, record: Record, text: str) -> str:
         text: Its prompt text when it is a user record, to anchor an inline sidechain.
     """
     if context.in_agent_file:
-        return record.agentId or context.placement.agent_hint
+        return child_id(record.agentId or context.placement.agent_hint)
     if not record.isSidechain:
         return MAIN
     if record.agentId:
-        return record.agentId
+        return child_id(record.agentId)
     return _inline_agent(context, record, text)
 
 

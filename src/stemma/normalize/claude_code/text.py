@@ -11,6 +11,8 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Raw
 
+from stemma.model.entity import MAIN
+
 SHORT = 120
 """Characters kept of a text; long enough to recognise a prompt or a command, short enough to store for every event."""
 
@@ -52,6 +54,11 @@ def microseconds(text: str | None) -> int:
             _minutes.clear()
         _minutes[text[:16]] = start
     return start + moment.second * 1_000_000 + moment.microsecond
+
+
+def child_id(agent: str) -> str:
+    """Id of a subagent: as its records state it, unless that would make it the main thread."""
+    return agent if agent != MAIN else f"agent-{MAIN}"
 
 
 def short(text: str | None) -> str:
@@ -117,24 +124,26 @@ class Notification(NamedTuple):
     summary: str
 
 
-_NOTIFICATION = re.compile(r"<task-notification>(.*?)(?:</task-notification>|\Z)", re.DOTALL)
+_NOTIFICATION = re.compile(r"<(task|agent)-notification>(.*?)(?:</\1-notification>|\Z)", re.DOTALL)
 
 
 def notifications(text: str) -> list[Notification]:
     """The notifications that a text consists of; empty when it does not begin with one.
 
+    Interactive clients around 2.0.60 write ``<agent-notification>`` with an ``<agent-id>`` instead of a task id.
+
     Only a text that begins with the element counts: agents quote each other's notifications in prose.
     """
-    if not text.lstrip().startswith("<task-notification>"):
+    if not text.lstrip().startswith(("<task-notification>", "<agent-notification>")):
         return []
     return [
         Notification(
-            _element(body, "task-id"),
+            _element(body, f"{kind}-id"),
             _element(body, "tool-use-id"),
             _element(body, "status"),
             _element(body, "summary"),
         )
-        for body in _NOTIFICATION.findall(text)
+        for kind, body in _NOTIFICATION.findall(text)
     ]
 
 

@@ -195,6 +195,18 @@ class Run(Struct, kw_only=True):
     members: list[str]
 
 
+class Untraced(Struct, kw_only=True):
+    """An agent without a transcript of its own, whose responses another one's transcript embeds.
+
+    Attributes:
+        agent_id: Its id.
+        tokens: Its tokens.
+    """
+
+    agent_id: str
+    tokens: Figures
+
+
 class Link(Struct, kw_only=True):
     """Where a session comes from, or what came of it.
 
@@ -225,6 +237,7 @@ class Tree(Struct, kw_only=True):
         workflow_runs: Runs of workflows.
         orphans: Agents without a proven parent, each before those below it.
         helpers: Agents that the client started for itself.
+        untraced: Agents of which there are responses and nothing else.
     """
 
     session: Session
@@ -235,3 +248,4 @@ class Tree(Struct, kw_only=True):
     workflow_runs: list[Run]
     orphans: list[Agent]
     helpers: list[Agent]
+    untraced: list[Untraced]

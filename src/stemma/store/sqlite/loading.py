@@ -8,13 +8,14 @@ from typing import NamedTuple, cast
 
 import apsw
 
+from stemma.derive.sessions import Distinct
 from stemma.derive.status import main_thread
 from stemma.derive.usage import SessionTimes, SourcedUsage
 from stemma.model.claim import Claim, ClaimKind, SourcedClaim, decode_body
 from stemma.model.entity import MAIN, Participation
 from stemma.model.evidence import Grade
 from stemma.model.usage import UsageClaim
-from stemma.relate.evidence import AgentEvidence, SourcedPart
+from stemma.relate.evidence import AgentEvidence, SourcedPart, latest_parts
 from stemma.store.sqlite.names import Names
 from stemma.store.sqlite.pack import USAGE_COLUMNS, UsageRow, unpack_usage
 from stemma.store.sqlite.rows import PARTICIPATION_COLUMNS, participation_of
@@ -197,6 +198,27 @@ class Loading:
             part = participation_of(session, text(number), tuple(columns), text)
             found.append(SourcedPart(at.name, generation, at.project, at.kind, part))
         return found
+
+    def distinct(self, session: str, parts: list[SourcedPart]) -> Distinct | None:
+        """Counts of the main thread by record id; nothing when it stands in one source, where nothing is copied."""
+        main = latest_parts(one for one in parts if one.part.agent == MAIN)
+        if len(main) < 2:  # noqa: PLR2004 - more than one
+            return None
+        where = json.dumps([[self.number(one.source), one.generation] for one in main])
+        names = (self._names.find(session), self._names.find(MAIN), where)
+        prompts, compactions = (
+            self._connection.execute(
+                f"SELECT count(DISTINCT CASE WHEN uuid = '' THEN source || ':' || offset ELSE uuid END) FROM {table} "
+                f"WHERE session = ? AND agent = ? AND {condition} AND (source, generation) IN "
+                "(SELECT value ->> 0, value ->> 1 FROM json_each(?))",
+                names,
+            ).get
+            for table, condition in (
+                ("turns", "origin IN ('human', 'command')"),
+                ("compactions", "TRUE"),
+            )
+        )
+        return Distinct(int(prompts), int(compactions))
 
     def evidence(self, session: str, agent: str) -> AgentEvidence:
         """All evidence about one agent."""

@@ -15,6 +15,9 @@ from stemma.store.sqlite.connection import connect
 from stemma.store.sqlite.migrate import available, check
 from stemma.store.sqlite.trouble import damaged, plainly
 
+Connection = apsw.Connection
+"""What readers hand on, for those who may not know the library."""
+
 _MOST_CANDIDATES = 10
 _SHORTEST = 8
 

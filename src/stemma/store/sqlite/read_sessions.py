@@ -230,13 +230,13 @@ def _times(connection: apsw.Connection, numbers: list[int]) -> dict[int, _Times]
     """First time and durations of the main threads' own turns.
 
     A turn is identified by its opening record's uuid, so that copies in other generations and files of the session count
-    once. A copy in a fork belongs to the session that owns its first response; one without a response, to the origin
+    once. Where another session goes on in the same file, a turn lasts no longer than its own session. A copy in a fork belongs to the session that owns its first response; one without a response, to the origin
     that holds it too.
     """
     rows = connection.execute(
         "WITH own AS ("
         "  SELECT t.session, t.opened_at, t.uuid, t.first_message, "
-        "  CASE WHEN t.duration >= 0 THEN t.duration ELSE max(t.last_at - t.opened_at, 0) END AS lasted, "
+        "  CASE WHEN t.duration >= 0 THEN t.duration ELSE max(min(t.last_at, p.last_at) - t.opened_at, 0) END AS lasted, "
         "  row_number() OVER (PARTITION BY t.session, CASE t.uuid WHEN '' THEN t.source || '/' || t.offset ELSE t.uuid END "
         "    ORDER BY t.generation DESC, t.source, t.offset) AS copy "
         "  FROM participations p CROSS JOIN turns t "

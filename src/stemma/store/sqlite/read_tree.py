@@ -10,10 +10,10 @@ import apsw
 from stemma.model.entity import HELPER_KINDS, MAIN
 from stemma.model.evidence import Grade
 from stemma.store.answers.moment import known, microseconds_of, time_of
-from stemma.store.answers.sessions import Agent, Edge, Link, Run, Tree
+from stemma.store.answers.sessions import Agent, Edge, Link, Run, Tree, Untraced
 from stemma.store.answers.usage import By, Figures
 from stemma.store.sqlite.overlay import StoredStatus, Watch, shown
-from stemma.store.sqlite.read import Named
+from stemma.store.sqlite.read import Named, ids
 from stemma.store.sqlite.read_sessions import session
 from stemma.store.sqlite.read_usage import sums
 
@@ -42,7 +42,8 @@ def tree(connection: apsw.Connection, named: Named, watch: Watch) -> Tree:
         watch: The clock.
     """
     whole = session(connection, named.number, watch)
-    agents = _agents(connection, named.number, watch)
+    tokens = _tokens(connection, named.number)
+    agents = _agents(connection, named.number, tokens, watch)
     helpers = [agent for agent in agents.values() if agent.kind in HELPER_KINDS]
     main = agents.get(MAIN)
     below = _children([agent for agent in agents.values() if agent.kind not in HELPER_KINDS])
@@ -57,14 +58,26 @@ def tree(connection: apsw.Connection, named: Named, watch: Watch) -> Tree:
         workflow_runs=_runs(connection, named.number, agents),
         orphans=_orphans(agents, below, found),
         helpers=sorted(helpers, key=_start),
+        untraced=[
+            Untraced(agent_id=agent, tokens=figures)
+            for agent, figures in sorted(tokens.items())
+            if agent not in agents
+        ],
     )
 
 
-def _agents(connection: apsw.Connection, number: int, watch: Watch) -> dict[str, Agent]:
-    tokens = {
-        agent: figures
-        for (_, agent), figures in sums(connection, By.AGENT, sessions=[number]).items()
-    }
+def _tokens(connection: apsw.Connection, number: int) -> dict[str, Figures]:
+    found = sums(connection, By.AGENT, sessions=[number])
+    names = connection.execute(
+        "SELECT id, text FROM names WHERE id IN (SELECT value FROM json_each(?))",
+        (ids([agent for _, agent in found]),),
+    )
+    return {text: found[number, agent] for agent, text in names}
+
+
+def _agents(
+    connection: apsw.Connection, number: int, tokens: dict[str, Figures], watch: Watch
+) -> dict[str, Agent]:
     depths = dict(connection.execute(_DEPTHS, {"main": MAIN, "session": number}))
     edges = _edges(connection, number)
     rows = list(
@@ -80,7 +93,7 @@ def _agents(connection: apsw.Connection, number: int, watch: Watch) -> dict[str,
     return {
         row[1]: _agent(
             row,
-            tokens=tokens.get(row[0], Figures()),
+            tokens=tokens.get(row[1], Figures()),
             depth=depths.get(row[1]),
             edge=edges.get(row[1]),
             last_evidence=latest[row[1]],

@@ -202,6 +202,13 @@ class Writer:
             return None
         return Restored(msgspec.msgpack.decode(row[0], type=Checkpoint), row[1], bool(row[2]))
 
+    def generation(self, source: int) -> int | None:
+        """Latest generation of a source of which anything was recorded, or nothing."""
+        found = self.connection.execute(
+            "SELECT max(generation) FROM generations WHERE source = ?", (source,)
+        ).get
+        return None if found is None else int(found)
+
     def save(self, source: int, checkpoint: Checkpoint, state: bytes) -> None:
         """Remember how far a source was read, in the transaction of what was read."""
         self.put(
