@@ -27,6 +27,9 @@ from stemma.derive.cost.identify import ANTHROPIC, AWS, GOOGLE, identify, is_cla
 from stemma.derive.cost.layer import Layer, ModelEntry, Rates
 from stemma.model.money import STANDARD, pico_per_search, pico_per_token
 
+Upstream = (
+    Any  # what genai-prices gives; it is imported by name, so that nothing else needs it installed
+)
 PACKAGE = "genai-prices"
 CATALOG = Path(__file__).parents[1] / "src/stemma/derive/cost/tables/catalog.json"
 OPENAI = "openai"
@@ -57,7 +60,7 @@ class Period(NamedTuple):
 
     since: str
     until: str
-    prices: Any
+    prices: Upstream
 
 
 def main() -> int:
@@ -93,7 +96,7 @@ def render(layer: Layer) -> str:
     return f'{head},"models":[\n{lines}\n]}}\n'
 
 
-def entries(providers: dict[str, Any]) -> list[ModelEntry]:
+def entries(providers: dict[str, Upstream]) -> list[ModelEntry]:
     """Every model that is taken, sorted; one entry each."""
     found: dict[tuple[str, str], ModelEntry] = {}
     for entry in (*_claude(providers), *_general(providers)):
@@ -105,7 +108,7 @@ def entries(providers: dict[str, Any]) -> list[ModelEntry]:
     return [found[key] for key in sorted(found)]
 
 
-def _claude(providers: dict[str, Any]) -> Iterator[ModelEntry]:
+def _claude(providers: dict[str, Upstream]) -> Iterator[ModelEntry]:
     for model in providers[ANTHROPIC].models:
         if model.id in FIRST_GENERATIONS:
             yield ModelEntry(
@@ -126,7 +129,7 @@ def _claude(providers: dict[str, Any]) -> Iterator[ModelEntry]:
                 yield ModelEntry(provider=provider, name=name, rates=rates(model))
 
 
-def _names(provider: str, model: Any) -> list[str]:
+def _names(provider: str, model: Upstream) -> list[str]:
     """The canonical name of a cloud's entry, and of others that it names as well (Opus 4.1 with 4.0 at Google)."""
     names = {_name(provider, model.id)}
     for clause in getattr(model.match, "or_", (model.match,)):
@@ -142,7 +145,7 @@ def _name(provider: str, model_id: str) -> str:
     return identify(model_id).name
 
 
-def _general(providers: dict[str, Any]) -> Iterator[ModelEntry]:
+def _general(providers: dict[str, Upstream]) -> Iterator[ModelEntry]:
     for provider in (OPENAI, GOOGLE):
         for model in providers[provider].models:
             stated = rates(model)
@@ -156,23 +159,23 @@ def _general(providers: dict[str, Any]) -> Iterator[ModelEntry]:
             )
 
 
-def _equals(clause: Any) -> Iterator[str]:
+def _equals(clause: Upstream) -> Iterator[str]:
     if hasattr(clause, "equals"):
         yield clause.equals
     for inner in getattr(clause, "or_", ()):
         yield from _equals(inner)
 
 
-def _by_time_of_day(model: Any) -> bool:
+def _by_time_of_day(model: Upstream) -> bool:
     parts = (*_conditional(model.prices), *(model.price_variants or ()))
     return any(hasattr(part.constraint, "start_time") for part in parts)
 
 
-def _conditional(prices: Any) -> list[Any]:
+def _conditional(prices: Upstream) -> list[Upstream]:
     return prices if isinstance(prices, list) else []
 
 
-def rates(model: Any) -> tuple[Rates, ...]:
+def rates(model: Upstream) -> tuple[Rates, ...]:
     """Rows of a model, standard first."""
     standard = [row for period in _periods(model.prices) for row in _rows(period, STANDARD)]
     variants = [
@@ -189,7 +192,7 @@ def _variant(when: dict[str, str]) -> str:
     return "+".join(sorted(value for value in when.values() if value != "default"))
 
 
-def _periods(prices: Any) -> list[Period]:
+def _periods(prices: Upstream) -> list[Period]:
     """Upstream takes the last price whose start has come, so each ends where the next one starts."""
     listed = _conditional(prices)
     if not listed:
@@ -203,7 +206,7 @@ def _periods(prices: Any) -> list[Period]:
     ]
 
 
-def _start(constraint: Any) -> str:
+def _start(constraint: Upstream) -> str:
     return (
         ""
         if constraint is None or not hasattr(constraint, "start_date")
@@ -229,12 +232,11 @@ def _rows(period: Period, variant: str) -> Iterator[Rates]:
             tiers.setdefault(above, {})[bucket] = pico_per_token(amount)
     for above, stated in sorted(tiers.items()):
         if stated:
-            yield Rates(
-                since=period.since, until=period.until, above=above, variant=variant, **stated
-            )
+            period_of = Rates(since=period.since, until=period.until, above=above, variant=variant)
+            yield period_of.stating(stated)
 
 
-def _tiers(price: Any) -> Iterable[tuple[int, Decimal]]:
+def _tiers(price: Upstream) -> Iterable[tuple[int, Decimal]]:
     if not hasattr(price, "tiers"):
         return [(0, price)]
     return [(0, price.base), *((tier.start, tier.price) for tier in price.tiers)]

@@ -119,7 +119,7 @@ def json_page() -> str:
     seen: dict[type, str] = {}
     for name, answer in ANSWERS.items():
         parts.append(f"\n## {name}\n")
-        for struct in _reachable(answer):
+        for struct in reachable(answer):
             if struct in seen:
                 continue
             seen[struct] = name
@@ -128,7 +128,8 @@ def json_page() -> str:
     return "\n".join(part.strip("\n") + "\n" for part in parts)
 
 
-def _reachable(struct: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+def reachable(struct: type[msgspec.Struct]) -> Iterator[type[msgspec.Struct]]:
+    """A struct and all structs inside it, each once."""
     waiting, seen = [struct], {struct}
     while waiting:
         one = waiting.pop(0)

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from tests.architecture.source import PACKAGE
 from typer.testing import CliRunner
 
 from stemma.bootstrap import collect_once
 from stemma.cli.app import app
-from tests.architecture.source import PACKAGE
 
 SAMPLE = PACKAGE / "sample" / "projects"
 

@@ -13,6 +13,7 @@ import pytest
 from tests.builders.records import asked, said, write
 from tests.cli.conftest import SAMPLE, Ran
 
+from stemma import pipeline
 from stemma.bootstrap import writing
 from stemma.errors import StoreBusy
 from stemma.store.sqlite import lock
@@ -92,7 +93,11 @@ def test_the_agents_own_folders_are_the_default(run: Run, tmp_path: Path) -> Non
     """CLAUDE_CONFIG_DIR names them, its `projects` or several."""
     tree(tmp_path)
     found = run(
-        "ingest", "--database", tmp_path / "d.db", "--json", env={"CLAUDE_CONFIG_DIR": str(tmp_path)}
+        "ingest",
+        "--database",
+        tmp_path / "d.db",
+        "--json",
+        env={"CLAUDE_CONFIG_DIR": str(tmp_path)},
     )
     assert found.json["read"] == 2
 
@@ -118,7 +123,9 @@ def test_one_session_is_read_and_conflicts_of_others_are_told(run: Run, tmp_path
 
 def test_an_id_is_taken_in_the_case_in_which_it_is_written(run: Run, tmp_path: Path) -> None:
     """Two ids that differ in case are two sessions."""
-    found = run("ingest", tree(tmp_path), "--session", "S1", "--database", tmp_path / "d.db", "--json")
+    found = run(
+        "ingest", tree(tmp_path), "--session", "S1", "--database", tmp_path / "d.db", "--json"
+    )
     assert found.json["session_sources"] == 0
     assert "no file of session S1" in found.err
 
@@ -149,9 +156,7 @@ def _hold(path: Path, taken: multiprocessing.synchronize.Event) -> None:
         time.sleep(60)
 
 
-def test_a_second_writer_waits_and_then_gives_up(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_second_writer_waits_and_then_gives_up(run: Run, tmp_path: Path) -> None:
     """Two writers would each go on from their own memory of a source."""
     context = multiprocessing.get_context("spawn")
     taken = context.Event()
@@ -159,7 +164,6 @@ def test_a_second_writer_waits_and_then_gives_up(
     other.start()
     try:
         assert taken.wait(30)
-        monkeypatch.setattr(lock.writing, "__kwdefaults__", None, raising=False)
         with pytest.raises(StoreBusy), lock.writing(tmp_path / "d.db", patience=0.1):
             pass
     finally:
@@ -172,11 +176,9 @@ def test_an_interrupt_leaves_whole_batches(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The next run goes on from there, and the result is that of one run."""
-    from stemma import pipeline
-
     monkeypatch.setattr(pipeline, "BATCH_STEPS", 3)
     calls = 0
-    settle = pipeline.settle
+    settle = pipeline.settle  # type: ignore[attr-defined]
 
     def interrupted(*arguments: object) -> None:
         nonlocal calls
@@ -193,7 +195,9 @@ def test_an_interrupt_leaves_whole_batches(
     )
     assert run("ingest", SAMPLE, "--database", tmp_path / "d.db").code == 0
     run("ingest", SAMPLE, "--database", tmp_path / "whole.db")
-    dumps = [run("dump", "--all", "--database", tmp_path / name).out for name in ("d.db", "whole.db")]
+    dumps = [
+        run("dump", "--all", "--database", tmp_path / name).out for name in ("d.db", "whole.db")
+    ]
     assert dumps[0] == dumps[1]
 
 

@@ -36,11 +36,57 @@ def test_the_newest_stand_first(run: Run, sample: Path) -> None:
 
 def test_a_session_says_all_there_is_to_say(run: Run, sample: Path) -> None:
     """Unknown is null, times are text, counts are numbers."""
-    (found,) = run("sessions", "--project", "CHECKOUT", "--until", "2025-12-31", "--database", sample, "--json").json[
-        "sessions"
-    ]
+    (found,) = run(
+        "sessions", "--project", "CHECKOUT", "--until", "2025-12-31", "--database", sample, "--json"
+    ).json["sessions"]
     found["host"] = "-"
-    assert found == snapshot({'session_id': '7a3d2c91-5e80-46f7-a1b9-d24c60f8e357', 'title': 'Is the shipping cost rounded the same way everywhere?', 'title_basis': 'first prompt', 'project': '-home-ada-checkout', 'cwd': '/home/ada/checkout', 'branch': 'main', 'model': 'claude-sonnet-4-20250514', 'host': '-', 'product': 'claude-code', 'client_version': '1.0.128', 'entrypoint': None, 'completeness': 'main', 'started_at': '2025-10-02T13:27:09.905000Z', 'last_at': '2025-10-02T13:27:21.705000Z', 'wall_us': 11800000, 'active_us': 11800000, 'prompts': 1, 'agents': 1, 'helper_agents': 0, 'compactions': 0, 'api_errors': 0, 'inherited': 0, 'tokens': {'input': 18, 'output': 368, 'cache_write_5m': 1600, 'cache_write_1h': 0, 'cache_read': 31120, 'total': 33106, 'responses': 4, 'incomplete': 0, 'web_searches': 0}, 'sources': 1, 'sources_removed': 0, 'status': {'status': 'waiting', 'reason': 'turn-done', 'grade': 'derived', 'basis': "the main thread's last record", 'at': '2025-10-02T13:27:21.705000Z', 'stored_status': 'waiting'}})
+    assert found == snapshot(
+        {
+            "session_id": "7a3d2c91-5e80-46f7-a1b9-d24c60f8e357",
+            "title": "Is the shipping cost rounded the same way everywhere?",
+            "title_basis": "first prompt",
+            "project": "-home-ada-checkout",
+            "cwd": "/home/ada/checkout",
+            "branch": "main",
+            "model": "claude-sonnet-4-20250514",
+            "host": "-",
+            "product": "claude-code",
+            "client_version": "1.0.128",
+            "entrypoint": None,
+            "completeness": "main",
+            "started_at": "2025-10-02T13:27:09.905000Z",
+            "last_at": "2025-10-02T13:27:21.705000Z",
+            "wall_us": 11800000,
+            "active_us": 11800000,
+            "prompts": 1,
+            "agents": 1,
+            "helper_agents": 0,
+            "compactions": 0,
+            "api_errors": 0,
+            "inherited": 0,
+            "tokens": {
+                "input": 18,
+                "output": 368,
+                "cache_write_5m": 1600,
+                "cache_write_1h": 0,
+                "cache_read": 31120,
+                "total": 33106,
+                "responses": 4,
+                "incomplete": 0,
+                "web_searches": 0,
+            },
+            "sources": 1,
+            "sources_removed": 0,
+            "status": {
+                "status": "waiting",
+                "reason": "turn-done",
+                "grade": "derived",
+                "basis": "the main thread's last record",
+                "at": "2025-10-02T13:27:21.705000Z",
+                "stored_status": "waiting",
+            },
+        }
+    )
 
 
 def test_sessions_can_be_chosen(run: Run, sample: Path) -> None:
@@ -161,7 +207,13 @@ def test_a_narrow_terminal_gets_two_lines(run: Run, sample: Path) -> None:
     found = run("sessions", "--database", sample, env={"COLUMNS": "80"})
     lines = found.out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[:3] == snapshot(['SESSION   TITLE                                   LAST         TOKENS  STATUS', 'e85f04c2  Check links of two chapters             11-20 14:31   55.7k  completed', '          /hom…docs-site · link-check · opus-5-5 · 2 agents · active 6.7s of 15s'])
+    assert lines[:3] == snapshot(
+        [
+            "SESSION   TITLE                                   LAST         TOKENS  STATUS",
+            "e85f04c2  Check links of two chapters             11-20 14:31   55.7k  completed",
+            "          /hom…docs-site · link-check · opus-5-5 · 2 agents · active 6.7s of 15s",
+        ]
+    )
 
 
 def test_a_wide_one_gets_one(run: Run, sample: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 from inline_snapshot import snapshot
@@ -181,12 +182,16 @@ def test_siblings_too_close_to_order_are_a_wave(run: Run, tmp_path: Path, databa
     }
 
 
-def test_who_waits_for_a_busy_agent_is_not_silent(run: Run, tmp_path: Path, database: Build) -> None:
+def test_who_waits_for_a_busy_agent_is_not_silent(
+    run: Run, tmp_path: Path, database: Build
+) -> None:
     """The watchdog looks at the agents below as well."""
-    from datetime import UTC, datetime
-
     now = datetime.now(UTC).isoformat()
-    busy = {**said("m2", content=[called("t9")], stop="tool_use"), "isSidechain": True, "agentId": "a1"}
+    busy = {
+        **said("m2", content=[called("t9")], stop="tool_use"),
+        "isSidechain": True,
+        "agentId": "a1",
+    }
     root = write(
         tmp_path / "projects",
         {

@@ -66,7 +66,7 @@ def test_groups_of_real_transcripts_add_up(run: Run, database: Build, corpus: Pa
 
 def test_totals_carry_what_is_not_in_them(run: Run, tmp_path: Path, database: Build) -> None:
     """Skipped lines, incomplete responses, anomalies, copies: never dropped in silence."""
-    rows = [
+    rows: list[dict[str, Any] | bytes] = [
         asked(),
         b"{broken\n",
         said("m1", counters(1, 5), stop=None),
@@ -80,7 +80,24 @@ def test_totals_carry_what_is_not_in_them(run: Run, tmp_path: Path, database: Bu
         {"-p/s1.jsonl": rows, "-p/s2.jsonl": shared, "-p/s3.jsonl": [*shared, asked(), said("m8")]},
     )
     answer = run("usage", "--by", "model", "--database", database(root), "--json").json
-    assert answer["totals"] == snapshot({'input': 7, 'output': 136, 'cache_write_5m': 0, 'cache_write_1h': 0, 'cache_read': 0, 'total': 143, 'responses': 4, 'incomplete': 1, 'web_searches': 0, 'skipped_lines': 1, 'anomalies': 1, 'split_ids': 0, 'inherited': 1, 'undated': 1})
+    assert answer["totals"] == snapshot(
+        {
+            "input": 7,
+            "output": 136,
+            "cache_write_5m": 0,
+            "cache_write_1h": 0,
+            "cache_read": 0,
+            "total": 143,
+            "responses": 4,
+            "incomplete": 1,
+            "web_searches": 0,
+            "skipped_lines": 1,
+            "anomalies": 1,
+            "split_ids": 0,
+            "inherited": 1,
+            "undated": 1,
+        }
+    )
     assert [one["message_id"] for one in answer["anomaly_list"]] == ["m2"]
     assert [group["key"] for group in answer["groups"]] == ["claude-opus-4-8"]
 
@@ -100,7 +117,12 @@ def test_days_are_those_of_the_zone(run: Run, tmp_path: Path, database: Build) -
         found = run("usage", "--by", "day", "--timezone", zone, "--database", built, "--json").json
         return {group["key"]: group["responses"] for group in found["groups"]}
 
-    assert days("America/Denver") == {"2026-08-03": 1, "2026-10-31": 1, "2026-11-01": 1, "unknown": 1}
+    assert days("America/Denver") == {
+        "2026-08-03": 1,
+        "2026-10-31": 1,
+        "2026-11-01": 1,
+        "unknown": 1,
+    }
     assert days("America/New_York") == {"2026-08-03": 1, "2026-11-01": 2, "unknown": 1}
     assert days("Asia/Kathmandu") == {"2026-08-04": 1, "2026-11-01": 2, "unknown": 1}
     assert list(days("UTC")) == ["2026-08-04", "2026-11-01", "unknown"]
@@ -108,7 +130,12 @@ def test_days_are_those_of_the_zone(run: Run, tmp_path: Path, database: Build) -
 
 def test_a_range_has_both_its_ends(run: Run, tmp_path: Path, database: Build) -> None:
     """Days are inclusive, local, and as long as they are; times are taken to the microsecond."""
-    times = ["2026-10-31T23:59:59.999999Z", "2026-11-01T00:00:00Z", "2026-11-01T23:59:59.999Z", "2026-11-02T00:00:00Z"]
+    times = [
+        "2026-10-31T23:59:59.999999Z",
+        "2026-11-01T00:00:00Z",
+        "2026-11-01T23:59:59.999Z",
+        "2026-11-02T00:00:00Z",
+    ]
     rows = [said(f"m{number}", timestamp=time) for number, time in enumerate(times)]
     built = database(write(tmp_path / "projects", {"-p/s1.jsonl": rows}))
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.trees import SAMPLE, shared_folder, tick, tree_of, unruly, workplace, write
 
 from stemma.bootstrap import writing
 from stemma.derive.agents import derive_agent
@@ -18,7 +19,6 @@ from stemma.model.usage import UsageClaim, merged
 from stemma.relate.evidence import AgentEvidence
 from stemma.relate.spawn import PATHS, proofs
 from stemma.store.sqlite.writer import Writer
-from tests.laws.trees import SAMPLE, shared_folder, tick, tree_of, unruly, workplace, write
 
 T = TypeVar("T")
 AT = 1_796_000_000_000_000
@@ -67,7 +67,9 @@ def distinct(claims: list[SourcedUsage]) -> list[SourcedUsage]:
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(usage_claims(), min_size=1, max_size=7), st.randoms())
-def test_counting_does_not_depend_on_the_order_of_claims(claims: list[SourcedUsage], rng: random.Random) -> None:
+def test_counting_does_not_depend_on_the_order_of_claims(
+    claims: list[SourcedUsage], rng: random.Random
+) -> None:
     """Also where times, counters and sessions tie."""
     claims = distinct(claims)
     times = {"s1": SessionTimes(AT, 0), "s2": SessionTimes(AT, AT), "s3": SessionTimes(0, 0)}
@@ -86,10 +88,9 @@ def test_merging_claims_is_associative_and_commutative(claims: list[SourcedUsage
     for claim in (one, two, three):
         claim.via = "transcript"
         claim.request_id = "r"
-    offsets = {claim.offset for claim in (one, two, three)} | {claim.winner_offset for claim in (one, two, three)}
-    one.offset, two.offset, three.offset = 1, 2, 3
-    one.winner_offset, two.winner_offset, three.winner_offset = 1, 2, 3
-    assert offsets
+        claim.winner_at = claim.at
+    for offset, claim in enumerate((one, two, three)):
+        claim.offset = claim.winner_offset = offset
 
     def again(*given: UsageClaim) -> list[UsageClaim]:
         return [copy(SourcedUsage("", 0, claim)).claim for claim in given]
@@ -136,8 +137,13 @@ def shuffled(evidence: AgentEvidence, rng: random.Random) -> AgentEvidence:
 def agents_of(writer: Writer) -> list[tuple[str, str]]:
     """All sessions and agents that anything is known of."""
     name = writer.names.text
-    pairs = {(name(s), name(a)) for s, a in writer.connection.execute("SELECT session, agent FROM participations")}
-    claimed = writer.connection.execute("SELECT session, subject FROM claims WHERE kind IN ('sidecar', 'launch')")
+    pairs = {
+        (name(s), name(a))
+        for s, a in writer.connection.execute("SELECT session, agent FROM participations")
+    }
+    claimed = writer.connection.execute(
+        "SELECT session, subject FROM claims WHERE kind IN ('sidecar', 'launch')"
+    )
     return sorted(pairs | {(name(session), subject) for session, subject in claimed})
 
 
@@ -146,7 +152,12 @@ def test_agents_sessions_and_proofs_do_not_depend_on_order_or_repetition(seed: i
     """For every agent and session of the sample and of real client runs, disturbed."""
     rng = random.Random(seed)
     tree = tree_of(SAMPLE)
-    for scenario in ("2.1.332/workflow", "2.1.332/agentresume", "2.1.112/interrupt", "1.0.128/parallel"):
+    for scenario in (
+        "2.1.332/workflow",
+        "2.1.332/agentresume",
+        "2.1.112/interrupt",
+        "1.0.128/parallel",
+    ):
         tree |= tree_of(shared_folder() / "rig-data" / scenario / "projects")
     with workplace() as folder:
         write(folder, unruly(tree, rng, 0.05))

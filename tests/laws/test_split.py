@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.trees import SAMPLE, shared_folder, tree_of, unruly
 
-from stemma.model.entity import extended
+from stemma.model.entity import Participation, extended
 from stemma.model.source import Placement
 from stemma.model.usage import UsageClaim, merge_key, merged
 from stemma.normalize.claude_code import state as memory
 from stemma.normalize.claude_code.adapter import ClaudeCode
 from stemma.normalize.claude_code.locate import place
 from stemma.normalize.port import Normalized
-from tests.laws.trees import SAMPLE, shared_folder, tree_of, unruly
 
 Lines = list[tuple[int, bytes]]
 
@@ -36,7 +37,7 @@ def folded(placement: Placement, lines: Lines, cuts: list[int]) -> dict[str, obj
     adapter, state = ClaudeCode(), b""
     pieces: list[Normalized] = []
     edges = [0, *sorted(cuts), len(lines)]
-    for start, end in zip(edges, edges[1:], strict=False):
+    for start, end in pairwise(edges):
         found = adapter.normalize(placement, state, lines[start:end])
         state = found.state
         pieces.append(found)
@@ -46,9 +47,14 @@ def folded(placement: Placement, lines: Lines, cuts: list[int]) -> dict[str, obj
 def united(pieces: list[Normalized]) -> dict[str, object]:
     """Pieces put together as the store does: rows replace, increments add, claims merge."""
     usage: dict[tuple[str, ...], UsageClaim] = {}
-    turns, tools, parts, kinds = {}, {}, {}, {}
+    turns: dict[int, object] = {}
+    tools: dict[tuple[int, int], object] = {}
+    parts: dict[tuple[str, str], Participation] = {}
+    kinds: dict[tuple[str, str], tuple[int, int, int]] = {}
     for piece in pieces:
-        for claim in msgspec.msgpack.decode(msgspec.msgpack.encode(piece.usage), type=list[UsageClaim]):
+        for claim in msgspec.msgpack.decode(
+            msgspec.msgpack.encode(piece.usage), type=list[UsageClaim]
+        ):
             key = merge_key(claim)
             usage[key] = merged(usage[key], claim) if key in usage else claim
         turns.update({k: msgspec.to_builtins(v) for k, v in piece.turns.items()})
@@ -91,7 +97,9 @@ def holds(placement: Placement, data: bytes, rng: random.Random, rounds: int) ->
     whole = folded(placement, lines, [])
     assert folded(placement, lines, list(range(1, len(lines)))) == whole
     for _ in range(rounds):
-        cuts = rng.sample(range(1, max(len(lines), 2)), min(rng.randint(1, 6), max(len(lines) - 1, 1)))
+        cuts = rng.sample(
+            range(1, max(len(lines), 2)), min(rng.randint(1, 6), max(len(lines) - 1, 1))
+        )
         assert folded(placement, lines, cuts) == whole
 
 
@@ -118,7 +126,11 @@ def test_any_partition_of_what_clients_wrote_folds_alike(version: str) -> None:
 def test_any_partition_of_real_transcripts_folds_alike() -> None:
     """Real sessions, up to a size that keeps a cut behind every line affordable."""
     rng = random.Random(2)
-    found = [t for t in transcripts(shared_folder() / "corpus" / "claude" / "projects") if len(t[1]) < 300_000]
+    found = [
+        t
+        for t in transcripts(shared_folder() / "corpus" / "claude" / "projects")
+        if len(t[1]) < 300_000
+    ]
     assert len(found) > 15
     for placement, data in found:
         holds(placement, data, rng, 2)
@@ -140,12 +152,21 @@ def test_endless_open_calls_do_not_grow_the_state() -> None:
     assert isinstance(placement, Placement)
     lines: Lines = []
     for number in range(20_000):
-        text = (
-            '{"type":"assistant","uuid":"u%d","isSidechain":%s,"sessionId":"s%d","timestamp":"2026-11-03T10:00:00.000Z",'
-            '"message":{"id":"m%d","model":"m","content":[{"type":"tool_use","id":"t%d","name":"Task","input":'
-            '{"prompt":"p%d"}}]}}'
-        ) % (number, "true" if number % 2 else "false", number % 1500, number, number, number)
-        lines.append((number * 400, text.encode()))
+        block = {
+            "type": "tool_use",
+            "id": f"t{number}",
+            "name": "Task",
+            "input": {"prompt": f"p{number}"},
+        }
+        record = {
+            "type": "assistant",
+            "uuid": f"u{number}",
+            "isSidechain": bool(number % 2),
+            "sessionId": f"s{number % 1500}",
+            "timestamp": "2026-11-03T10:00:00.000Z",
+            "message": {"id": f"m{number}", "model": "m", "content": [block]},
+        }
+        lines.append((number * 400, msgspec.json.encode(record)))
     found = ClaudeCode().normalize(placement, b"", lines)
     state = memory.restore(found.state)
     assert len(state.calls) == memory.MOST_OPEN_CALLS

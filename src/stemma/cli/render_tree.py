@@ -28,6 +28,7 @@ from stemma.cli.render import (
     table,
 )
 from stemma.store.answers.sessions import Agent, Link, Run, Tree
+from stemma.store.sqlite.read_tree import start
 
 _WIDE = 130
 _PLACE = 20
@@ -148,7 +149,7 @@ def _below(tree: Tree) -> dict[str, list[Node]]:
     members: dict[str, list[Node]] = defaultdict(list)
     starts: list[tuple[str, Agent | Run]] = [
         *((run.started_at or run.run_id, run) for run in tree.workflow_runs),
-        *((_start(agent), agent) for agent in tree.agents),
+        *((start(agent) or "", agent) for agent in tree.agents),
     ]
     for _, one in sorted(starts, key=lambda entry: entry[0]):
         if isinstance(one, Run):
@@ -161,10 +162,6 @@ def _below(tree: Tree) -> dict[str, list[Node]]:
         )
         siblings.append(Node(*_agent(one), nodes[one.agent_id]))
     return nodes
-
-
-def _start(agent: Agent) -> str:
-    return (agent.edge.spawned_at if agent.edge is not None else None) or agent.first_at or ""
 
 
 def _orphans(tree: Tree) -> list[Node]:

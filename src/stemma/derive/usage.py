@@ -248,7 +248,7 @@ def _owner(group: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> _
 def _preference(one: SourcedUsage) -> tuple[bool, int, int, int, str, int, int]:
     """Order in which claims win; the least is the winner."""
     claim = one.claim
-    return (claim.sidechain, -claim.output, -claim.total, claim.at or _FOREVER, one.source, one.generation,
+    return (claim.sidechain, -claim.output, -claim.total, claim.winner_at or _FOREVER, one.source, one.generation,
             claim.winner_offset)  # fmt: skip
 
 

@@ -79,6 +79,7 @@ class UsageClaim(Struct, gc=False):
         records: Number of records.
         declared_session: Session that the record names as the one that made the request, or empty.
         parts: Extra billed passes of the winner.
+        winner_at: Time of the winning record, which decides ties; 0 when unknown.
     """
 
     message_id: str
@@ -111,6 +112,7 @@ class UsageClaim(Struct, gc=False):
     records: int = 1
     declared_session: str = ""
     parts: tuple[Part, ...] = ()
+    winner_at: int = 0
 
     @property
     def total(self) -> int:
@@ -151,26 +153,30 @@ def merge_key(claim: UsageClaim) -> tuple[str, ...]:
 
 def better(one: UsageClaim, other: UsageClaim, /) -> bool:
     """Whether ``one`` wins over ``other`` inside one merge key: most output, largest total, then the earliest record."""
-    left = (one.output, one.total, -one.at, -one.winner_offset)
-    return left > (other.output, other.total, -other.at, -other.winner_offset)
+    left = (one.output, one.total, -(one.winner_at or _FOREVER), -one.winner_offset)
+    return left > (other.output, other.total, -(other.winner_at or _FOREVER), -other.winner_offset)
+
+
+_FOREVER = 1 << 62
 
 
 def merged(one: UsageClaim, other: UsageClaim, /) -> UsageClaim:
     """The union of two claims with one merge key: the winner taken whole, with the first time and locator of both.
 
-    Commutative, associative and idempotent but for ``records``, which the caller adds up over distinct records.
+    What records of one response state alike (request, session, skill, server) is that of the first that states it.
+    Associative and commutative; idempotent but for ``records``, which the caller adds up over distinct records.
     """
-    winner, loser = (one, other) if better(one, other) else (other, one)
-    first = one if (one.offset, one.at) <= (other.offset, other.at) else other
-    times = [t for t in (one.at, other.at) if t]
-    winner.at = min(times, default=0)
-    winner.offset = first.offset
-    winner.uuid = first.uuid
-    winner.request_id = winner.request_id or loser.request_id
-    winner.declared_session = winner.declared_session or loser.declared_session
-    winner.skill = winner.skill or loser.skill
-    winner.tool_server = winner.tool_server or loser.tool_server
+    winner = one if better(one, other) else other
+    first, second = (one, other) if one.offset <= other.offset else (other, one)
+    records = one.records + other.records
+    searches = max(one.web_searches, other.web_searches)
+    winner.at = min((t for t in (one.at, other.at) if t), default=0)
+    winner.request_id = first.request_id or second.request_id
+    winner.declared_session = first.declared_session or second.declared_session
+    winner.skill = first.skill or second.skill
+    winner.tool_server = first.tool_server or second.tool_server
+    winner.offset, winner.uuid = first.offset, first.uuid
+    winner.records = records
     if winner.via != "search":  # there the first value of a call wins, here the largest counter
-        winner.web_searches = max(one.web_searches, other.web_searches)
-    winner.records = one.records + other.records
+        winner.web_searches = searches
     return winner

@@ -137,9 +137,14 @@ class Collector:
             epoch = self._control.begin_epoch(self._adapter.agent, self._adapter.revision, started)
             self._control.note_skips(instance, changes.skips, changes.lifted, started)
             removed = self._control.mark_removed(instance, self._gone(instance, changes), started)
-        progress, outcome, detail = self._ingest(files, rewritten, instance, report)
-        for relpath in self._failed_again(files, progress):
-            self._poller.again(relpath)
+        unread = {file.relpath for file in changes.changed}
+        try:
+            progress, outcome, detail = self._ingest(files, rewritten, instance, report)
+            if outcome is TickOutcome.INGESTED and not progress.late:
+                unread -= {file.relpath for file in files}
+        finally:
+            for relpath in unread:  # whatever a pass did not come to is offered again
+                self._poller.again(relpath)
         with self._writer.batch():
             if outcome is TickOutcome.INGESTED and not progress.read and not removed:
                 outcome = TickOutcome.UNCHANGED
@@ -207,10 +212,6 @@ class Collector:
         except (CollectError, OSError) as error:
             return progress, TickOutcome.READ_ERROR, str(error)
         return progress, TickOutcome.READ_ERROR if progress.failed else TickOutcome.INGESTED, ""
-
-    def _failed_again(self, files: list[SourceFile], progress: Progress) -> list[str]:
-        """Sources to offer again at the next tick: all of a pass in which some could not be read."""
-        return [file.relpath for file in files] if progress.failed else []
 
     def _refused(self, changes: Changes) -> PassReport:
         """A root that could not be listed: recorded, so that it is not only logged."""

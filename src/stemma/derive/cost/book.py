@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct
 
-from stemma.derive.cost.charge import utc_day
+from stemma.derive.cost.charge import Charge, utc_day
 from stemma.derive.cost.identify import ANTHROPIC, AWS, GOOGLE, Identity, identify
 from stemma.derive.cost.layer import ALL, Factor, Layer, ModelEntry, factor_of
 from stemma.derive.cost.merge import merged
@@ -143,28 +143,17 @@ class PriceBook:
             found = self._found[model] = self._find(model)
             return found
 
-    def card(
-        self, model: str, at: int, speed: str, tier: str, geo: str, context_class: int
-    ) -> RateCard:
-        """The rates of a request.
-
-        Args:
-            model: Model as recorded.
-            at: Microseconds since 1970, UTC; 0 unknown.
-            speed: Speed as served.
-            tier: Service tier as served.
-            geo: Inference geography as served.
-            context_class: See ``charge.context_class``.
-        """
-        key = (model, speed, tier, geo, context_class)
+    def card(self, charge: Charge) -> RateCard:
+        """The rates of a request, or of a rollup row: its amounts play no part."""
+        key = (charge.model, charge.speed, charge.tier, charge.geo, charge.context_class)
         periods = self._periods.get(key)
         if periods is None:
             periods = self._periods[key] = self._priced_periods(*key)
-        if not at:
+        if not charge.at:
             return periods.timeless
         if len(periods.cards) == 1:
             return periods.cards[0]
-        return periods.cards[bisect_right(periods.starts, utc_day(at)) - 1]
+        return periods.cards[bisect_right(periods.starts, utc_day(charge.at)) - 1]
 
     def _find(self, model: str) -> Identity | None:
         text = self._aliases.get(model.strip().lower(), model)
@@ -261,7 +250,7 @@ def _card(
     if not all(found):
         gone = {row.bucket for row in rows} - {row.bucket for row in found if row}
         missing = Unpriced.NO_PERIOD if gone else Unpriced.NO_RATE
-    pico = tuple(row and _rate(row, factors) for row in found)
+    pico = tuple(None if row is None else _rate(row, factors) for row in found)
     return RateCard(identity.provider, identity.name, variant, tuple(found), factors, pico, missing)
 
 

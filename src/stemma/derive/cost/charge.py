@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stemma.derive.usage import CountedRequest
 from stemma.model.money import BILLED
+from stemma.model.usage import BUCKETS
 
 BOUNDARIES = (100_000, 128_000, 200_000, 272_000)
 """Every prompt size at which a known price changes. A price row with another threshold is refused, so that a rollup by
@@ -75,6 +77,22 @@ class Charge(Struct, frozen=True, gc=False):
         return self.input + self.cache_write_5m + self.cache_write_1h + self.cache_read
 
 
+def charge_of_amounts(like: Charge, amounts: Sequence[int], requests: int = 1) -> Charge:
+    """A charge like another one, of other amounts.
+
+    Args:
+        like: Model, time and manner of serving.
+        amounts: Tokens by bucket and searches, in the order of ``BILLED``.
+        requests: How many requests it is.
+    """
+    return replace(
+        like,
+        **dict(zip(BUCKETS, amounts, strict=False)),
+        web_searches=amounts[-1],
+        requests=requests,
+    )
+
+
 def context_class(prompt: int) -> int:
     """The largest boundary that a request's whole prompt exceeds, 0 for none.
 
@@ -118,7 +136,11 @@ def rolled_up(charges: Iterable[Charge]) -> list[Charge]:
         for place, amount in enumerate((*one.amounts, one.requests)):
             total[place] += amount
     return [
-        Charge(model, at, *total[:-1], speed, tier, geo, above, total[-1])
+        charge_of_amounts(
+            Charge(model, at, speed=speed, tier=tier, geo=geo, context_class=above),
+            total[:-1],
+            total[-1],
+        )
         for (model, at, speed, tier, geo, above), total in sorted(sums.items())
     ]
 

@@ -10,7 +10,16 @@ from msgspec.structs import replace
 
 from stemma.derive.cost.book import PriceBook
 from stemma.derive.cost.charge import BOUNDARIES
-from stemma.derive.cost.layer import ALL, Allowed, Layer, ModelEntry, bare_name, factor_of
+from stemma.derive.cost.layer import (
+    ALL,
+    Allowed,
+    DerivedRates,
+    Layer,
+    ModelEntry,
+    Multiplier,
+    bare_name,
+    factor_of,
+)
 from stemma.derive.cost.merge import merged, without
 from stemma.model.money import ANY_VARIANT, STANDARD, WEB_SEARCH, PriceRow
 
@@ -83,7 +92,8 @@ def _allows(entry: Allowed, finding: Finding) -> bool:
 
 def _malformed(layer: Layer) -> Iterable[Finding]:
     """Factors that are no numbers; periods that end before they begin."""
-    for rule in (*layer.derived, *layer.multipliers):
+    rules: list[DerivedRates | Multiplier] = [*layer.derived, *layer.multipliers]
+    for rule in rules:
         try:
             factor_of(rule.factor)
         except ValueError as error:
@@ -129,14 +139,12 @@ def _ratios(row: PriceRow, rows: tuple[PriceRow, ...]) -> Iterable[Finding]:
         if not _overlap(other, row) or not other.pico_usd:
             continue
         ratio = Fraction(row.pico_usd, other.pico_usd)
-        if row.bucket in _OF_INPUT and other.bucket == "input" and other.variant == row.variant:
-            if ratio not in _OF_INPUT[row.bucket]:
-                yield _finding("cache-ratio", row, f"{float(ratio):g} x input")
-        if row.variant in _OF_STANDARD and other.variant == STANDARD and other.bucket == row.bucket:
-            if ratio != _OF_STANDARD[row.variant]:
-                yield _finding(
-                    "variant-ratio", row, f"{row.variant} is {float(ratio):g} x standard"
-                )
+        beside_input = other.bucket == "input" and other.variant == row.variant
+        if row.bucket in _OF_INPUT and beside_input and ratio not in _OF_INPUT[row.bucket]:
+            yield _finding("cache-ratio", row, f"{float(ratio):g} x input")
+        same = other.variant == STANDARD and other.bucket == row.bucket
+        if row.variant in _OF_STANDARD and same and ratio != _OF_STANDARD[row.variant]:
+            yield _finding("variant-ratio", row, f"{row.variant} is {float(ratio):g} x standard")
 
 
 def _covered(row: PriceRow, others: Iterable[PriceRow]) -> bool:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stemma.model.money import BILLED, STANDARD
 
@@ -80,6 +82,10 @@ class Rates(
     cache_read: int | None = None
     web_search: int | None = None
     reason: str = ""
+
+    def stating(self, rates: Mapping[str, int]) -> Rates:
+        """These rates with others stated as well, by bucket."""
+        return replace(self, **rates)
 
     def stated(self) -> list[tuple[str, int]]:
         """Buckets with a rate, and the rate."""

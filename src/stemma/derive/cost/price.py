@@ -45,9 +45,7 @@ class Priced(Struct, frozen=True, gc=False):
 
 def price(charge: Charge, book: PriceBook) -> Priced:
     """Price a request, or a rollup row; the price of a rollup row is the sum of the prices of its requests."""
-    card = book.card(
-        charge.model, charge.at, charge.speed, charge.tier, charge.geo, charge.context_class
-    )
+    card = book.card(charge)
     pico = []
     unpriced_tokens = unpriced_searches = 0
     for bucket, amount, rate in zip(BILLED, charge.amounts, card.pico, strict=True):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from stemma.derive.cost.book import PriceBook
-from stemma.derive.cost.charge import BOUNDARIES, Charge
+from stemma.derive.cost.charge import BOUNDARIES, Charge, charge_of_amounts
 from stemma.derive.cost.price import Total, price, total
 from stemma.model.money import BILLED, PICO_PER_MICRO
 
@@ -163,7 +163,7 @@ def _missing(model: str, rest: Sequence[int], at: int, money: int, book: PriceBo
     Their prompt sizes are unknown: the class that explains the money is taken, else the base rates.
     """
     candidates = [
-        price(Charge(model, at, *rest, context_class=above), book).total
+        price(charge_of_amounts(Charge(model, at, context_class=above), rest), book).total
         for above in (0, *BOUNDARIES)
     ]
     return next((one for one in candidates if abs(money - one) <= TOLERANCE), candidates[0])

@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from decimal import Decimal
 from types import UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import get_args, get_origin, get_type_hints
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from stemma.derive.cost.book import PriceBook
 from stemma.derive.cost.charge import BOUNDARIES
@@ -130,38 +131,27 @@ class _Reader:
         self.problems: list[str] = []
 
     def layer(self, file: _File) -> Layer:
-        entries, derived, multipliers = [], [], []
+        """The file as a layer; raises ``SettingsError`` with every problem."""
+        entries: list[ModelEntry] = []
+        derived: list[DerivedRates] = []
+        multipliers: list[Multiplier] = []
         for model_id, model in file.models.items():
             identity = self._identity(model_id, model)
-            entries.append(
-                ModelEntry(
-                    provider=identity.provider, name=identity.name, rates=tuple(self._rates(model_id, model)),
-                    aliases=tuple(alias.lower() for alias in (*model.aliases, model_id)),
-                )
-            )  # fmt: skip
-            selection = {"provider": identity.provider, "models": (identity.name,)}
-            for variant, factor in (
-                ("fast", model.fast_multiplier),
-                ("batch", model.batch_multiplier),
-            ):
-                if factor is not None:
-                    text = self._factor(f"models.{model_id}.{variant}_multiplier", factor)
-                    derived.append(
-                        DerivedRates(variant=variant, factor=text, replaces=True, **selection)
-                    )
+            entries.append(self._entry(model_id, model, identity))
+            derived.extend(self._derived(model_id, model, identity))
             if model.multiplier is not None:
                 text = self._factor(f"models.{model_id}.multiplier", model.multiplier)
                 multipliers.append(
-                    Multiplier(factor=text, reason="multiplier of the model", **selection)
-                )
+                    Multiplier(provider=identity.provider, models=(identity.name,), factor=text, reason="multiplier")
+                )  # fmt: skip
         for number, one in enumerate(file.multipliers):
             text = self._factor(f"multipliers[{number}].factor", one.factor)
-            model = one.model if one.model == ALL else self._named(one.model)
+            name = one.model if one.model == ALL else self._named(one.model)
             multipliers.append(
-                Multiplier(provider=one.provider, models=(model,), factor=text, reason="multiplier")
+                Multiplier(provider=one.provider, models=(name,), factor=text, reason="multiplier")
             )
-        for geo, number_ in file.geo.items():
-            text = self._factor(f"geo.{geo}", number_)
+        for geo, factor in file.geo.items():
+            text = self._factor(f"geo.{geo}", factor)
             multipliers.append(Multiplier(geos=(geo,), factor=text, reason="geography"))
         if self.problems:
             raise SettingsError("\n".join(f"{self.name}: {problem}" for problem in self.problems))
@@ -170,6 +160,22 @@ class _Reader:
             source=self.name, models=tuple(entries), derived=tuple(derived), multipliers=tuple(multipliers),
             aliases=aliases,
         )  # fmt: skip
+
+    def _entry(self, model_id: str, model: _Model, identity: Identity) -> ModelEntry:
+        return ModelEntry(
+            provider=identity.provider,
+            name=identity.name,
+            aliases=tuple(alias.strip().lower() for alias in (*model.aliases, model_id)),
+            rates=tuple(self._rates(model_id, model)),
+        )
+
+    def _derived(self, model_id: str, model: _Model, identity: Identity) -> Iterable[DerivedRates]:
+        for variant, factor in (("fast", model.fast_multiplier), ("batch", model.batch_multiplier)):
+            if factor is not None:
+                text = self._factor(f"models.{model_id}.{variant}_multiplier", factor)
+                yield DerivedRates(
+                    provider=identity.provider, models=(identity.name,), variant=variant, factor=text, replaces=True
+                )  # fmt: skip
 
     def _identity(self, model_id: str, model: _Model) -> Identity:
         found = self.base.find(model_id) or identify(model_id)
@@ -188,11 +194,10 @@ class _Reader:
 
     def _rates(self, model_id: str, model: _Model) -> Iterable[Rates]:
         where = f"models.{model_id}"
-        since, until = _text(model.since), _text(model.until)
+        always = self._period(where, model)
         if model.free:
-            yield Rates(
-                variant=ANY_VARIANT, flat=True, since=since, until=until, **dict.fromkeys(BILLED, 0)
-            )
+            free = replace(always, variant=ANY_VARIANT, flat=True)
+            yield free.stating(dict.fromkeys(BILLED, 0))
         whole = (
             ("", STANDARD, model),
             (".fast", "fast", model.fast),
@@ -201,18 +206,20 @@ class _Reader:
         for suffix, variant, rates in whole:
             stated = self._stated(f"{where}{suffix}", rates) if rates is not None else {}
             if stated:
-                yield Rates(variant=variant, flat=True, since=since, until=until, **stated)
+                yield replace(always, variant=variant, flat=True).stating(stated)
         for number, row in enumerate(model.rows):
             place = f"{where}.rows[{number}]"
             if row.above and row.above not in BOUNDARIES:
                 sizes = ", ".join(map(str, BOUNDARIES))
                 self.problems.append(f"{place}.above: {row.above} is none of {sizes}")
-            if row.since and row.until and row.until <= row.since:
-                self.problems.append(f"{place}: ends on {row.until}, before it begins")
-            yield Rates(
-                variant="" if row.variant == "standard" else row.variant, above=row.above, since=_text(row.since),
-                until=_text(row.until), **self._stated(place, row),
-            )  # fmt: skip
+            variant = STANDARD if row.variant == "standard" else row.variant
+            dated = replace(self._period(place, row), variant=variant, above=row.above)
+            yield dated.stating(self._stated(place, row))
+
+    def _period(self, where: str, period: _Period) -> Rates:
+        if period.since and period.until and period.until <= period.since:
+            self.problems.append(f"{where}: ends on {period.until}, before it begins")
+        return Rates(since=_text(period.since), until=_text(period.until))
 
     def _stated(self, where: str, rates: _Rates) -> dict[str, int]:
         stated = {}
@@ -240,7 +247,7 @@ def _text(day: date | None) -> str:
     return day.isoformat() if day else ""
 
 
-def _unknown_keys(value: object, kind: Any, where: str) -> Iterable[str]:
+def _unknown_keys(value: object, kind: object, where: str) -> Iterable[str]:
     """Keys that a table may not have, each with what was probably meant."""
     if get_origin(kind) in (dict, tuple):
         inner = get_args(kind)[1 if get_origin(kind) is dict else 0]

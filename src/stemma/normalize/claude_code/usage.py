@@ -105,6 +105,7 @@ def claim_usage(
         _parts(iterations) if iterations else (),
     )  # fmt: skip
     claim.flags = tally.flags
+    claim.winner_at = claim.at
     context.out.usage.append(claim)
 
 

@@ -48,7 +48,8 @@ def pack_usage(claim: UsageClaim) -> bytes:
             claim.request_id, claim.uuid, claim.winner_offset, claim.sidechain, claim.via, claim.input, claim.output,
             claim.cache_write_5m, claim.cache_write_1h, claim.cache_read, claim.web_searches, claim.speed, claim.tier,
             claim.geo, claim.largest_input, claim.stop_reason, claim.version, claim.skill, claim.tool_server,
-            claim.recorded_nano_usd, claim.flags, claim.records, claim.declared_session, claim.parts,
+            claim.recorded_nano_usd, claim.flags, claim.records, claim.declared_session, claim.winner_at - claim.at,
+            claim.parts,
         )
     )  # fmt: skip
 
@@ -57,10 +58,11 @@ def unpack_usage(row: UsageRow, text: Callable[[int], str]) -> UsageClaim:
     """The inverse of ``pack_usage``, given the row's other columns and a look-up of its names."""
     message_id, offset, session, agent, model, at, body = row
     fields: list[Any] = msgspec.msgpack.decode(body)
-    request_id, uuid, winner_offset, sidechain, via, *rest, parts = fields
+    request_id, uuid, winner_offset, sidechain, via, *rest, later, parts = fields
     claim = UsageClaim(
         message_id, request_id, uuid, offset, winner_offset, at, text(session), text(agent), sidechain, via,
         text(model), *rest,
     )  # fmt: skip
+    claim.winner_at = at + later
     claim.parts = tuple(Part(*part) for part in parts)
     return claim

@@ -170,9 +170,18 @@ def _latest(own: dict[str, int], edges: dict[str, Edge]) -> dict[str, int]:
     return latest
 
 
+def start(agent: Agent) -> str | None:
+    """When an agent was started: the time of its call, else of its first record.
+
+    Agents of a workflow share one call, and start when their script comes to them.
+    """
+    edge = agent.edge
+    called = edge.spawned_at if edge is not None and edge.source != "directory" else None
+    return called or agent.first_at
+
+
 def _start(agent: Agent) -> tuple[str, str]:
-    at = (agent.edge.spawned_at if agent.edge is not None else None) or agent.first_at
-    return (at or _LAST, agent.agent_id)
+    return (start(agent) or _LAST, agent.agent_id)
 
 
 def _children(agents: list[Agent]) -> dict[str, list[Agent]]:
