@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stemma.derive.agents import derive_agent
 from stemma.derive.sessions import derive_lineage, derive_session
-from stemma.derive.usage import Counted, SessionTimes, SourcedUsage, count
+from stemma.derive.usage import STATE_SHARED, Counted, SessionTimes, SourcedUsage, count
 from stemma.derive.workflows import derive_run
 from stemma.store.sqlite.facts import Facts
 from stemma.store.sqlite.writer import Touched, Writer
@@ -55,41 +55,59 @@ def _settle_usage(writer: Writer, facts: Facts, touched: Touched) -> list[str]:
         Sessions whose lineage may have changed.
     """
     loading = writer.loading
-    counted = _count(writer, list(touched.messages))
-    facts.put_usage(counted, touched.messages, shrunk=touched.shrunk)
+    counted, apart = _count(writer, list(touched.messages))
+    lost = facts.put_usage(counted, touched.messages, shrinking=touched.shrunk or apart)
     new = _count_fresh(writer, touched)
-    facts.put_usage(new, ())
+    facts.put_usage(new)
     counted.update(new)
     holders = {session for result in counted.values() for session in result.holders}
     changed: list[str] = []
-    for session in sorted(holders | set(touched.sessions)):
+    for session in sorted(holders | lost | set(touched.sessions)):
         before = loading.shared_times(session)
         if before is None and session not in holders:
             continue
-        if session in holders or before is None:
-            after = loading.session_times(session)
-        else:
-            own = _first_own(counted, session)
-            first = min(t for t in (before.first_own_at, own, 1 << 62) if t)
-            after = SessionTimes(loading.started_at(session), 0 if first == 1 << 62 else first)
+        after = (
+            _times(writer, session)
+            if session in holders or session in lost or before is None
+            else _earlier(writer, session, before, _first_own(counted, session))
+        )
         if after != before:
             facts.put_shared_times(session, after)
             changed.append(session)
     again = sorted({message for session in changed for message in loading.shared_messages(session)})
     if again:
-        recounted = _count(writer, again)
-        facts.put_usage(recounted, ())
+        recounted, _ = _count(writer, again)
+        facts.put_usage(recounted)
         holders |= {session for result in recounted.values() for session in result.holders}
-    return sorted(holders)
+    return sorted(holders | lost)
 
 
-def _count(writer: Writer, messages: list[str]) -> dict[str, Counted]:
+def _times(writer: Writer, session: str) -> SessionTimes | None:
+    """The times of a session that may share responses; nothing when it shares none."""
+    loading = writer.loading
+    return loading.session_times(session) if loading.shared_messages(session) else None
+
+
+def _earlier(writer: Writer, session: str, before: SessionTimes, own: int) -> SessionTimes:
+    """The times of a session that shares responses after it got some of its own, the first of them at ``own``."""
+    first = min((t for t in (before.first_own_at, own) if t), default=0)
+    return SessionTimes(writer.loading.started_at(session), first)
+
+
+def _count(writer: Writer, messages: list[str]) -> tuple[dict[str, Counted], bool]:
+    """Count message ids; also whether a session has claims of one that several others hold, and does not hold it."""
     loading = writer.loading
     claims = loading.usage_claims(messages)
-    return {
+    counted = {
         message: count(found, lambda session: loading.shared_times(session) or _UNSHARED)
         for message, found in claims.items()
     }
+    apart = any(
+        len({one.claim.session for one in found}) > max(len(counted[message].holders), 1)
+        for message, found in claims.items()
+        if len(found) > 1
+    )
+    return counted, apart
 
 
 def _count_fresh(writer: Writer, touched: Touched) -> dict[str, Counted]:
@@ -112,9 +130,8 @@ def _first_own(counted: dict[str, Counted], session: str) -> int:
     times = (
         request.first_at
         for result in counted.values()
-        if not result.holders
         for request in result.requests
-        if request.session == session and request.first_at
+        if request.session == session and request.first_at and not request.state & STATE_SHARED
     )
     return min(times, default=0)
 

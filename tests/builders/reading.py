@@ -69,7 +69,7 @@ class Database:
 
     def __init__(self, path: Path, *roots: Path) -> None:
         self.path = path
-        self.rows_written = collect_once(path, roots)
+        self.rows_written = collect_once(path, roots) if roots else 0
         self.connection: apsw.Connection = connect(path, writer=False)
 
     def rows(self) -> list[Row]:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inline_snapshot import snapshot
-from tests.builders.records import asked, at, called, said, write
+from tests.builders.records import answered, asked, at, called, said, write
 from tests.cli.conftest import Ran
 
 Run = Callable[..., Ran]
@@ -133,6 +133,25 @@ def test_active_time_is_that_of_turns(run: Run, tmp_path: Path, database: Build)
     (found,) = run("sessions", "--database", database(root), "--json").json["sessions"]
     assert found["active_us"] == 2_500_000 + 4_000_000
     assert found["wall_us"] == 104_000_000
+
+
+def test_time_is_not_active_twice(run: Run, tmp_path: Path, database: Build) -> None:
+    """A notification is written with the time at which it came, behind records of the turn that it came into."""
+    note = "<task-notification><task-id>a1</task-id><status>completed</status></task-notification>"
+    root = write(
+        tmp_path / "projects",
+        {
+            "-p/s1.jsonl": [
+                {**asked("one"), "timestamp": at(0)},
+                {**said("m1", content=[called("t1")], stop="tool_use"), "timestamp": at(1)},
+                {**answered("t1"), "timestamp": at(8)},
+                {**asked(note), "timestamp": at(4)},
+                {**said("m2"), "timestamp": at(9)},
+            ]
+        },
+    )
+    (found,) = run("sessions", "--database", database(root), "--json").json["sessions"]
+    assert found["active_us"] == found["wall_us"] == 9_000_000
 
 
 def test_a_copied_turn_counts_where_it_was_made(run: Run, tmp_path: Path, database: Build) -> None:

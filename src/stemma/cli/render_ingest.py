@@ -28,7 +28,7 @@ class Bar:
         self._tasks: dict[str, TaskID] = {}
         self._progress = Progress(
             TextColumn("{task.description}"),
-            BarColumn(),
+            BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("sources, {task.fields[read]}"),
             TimeElapsedColumn(),

@@ -298,7 +298,7 @@ def _anomalies(
         CountedRequest(
             row.message_id, row.request, number, "anomaly", row.session, row.agent, one.claim.model, one.claim.at,
             one.claim.input, one.claim.output, one.claim.cache_write_5m, one.claim.cache_write_1h, one.claim.cache_read,
-            0, 0, "", "", "", "", "", -1, STATE_ANOMALY, one.source, one.generation, one.claim.winner_offset, 0,
+            0, 0, "", "", "", "", "", -1, STATE_ANOMALY | row.state & STATE_SHARED, one.source, one.generation, one.claim.winner_offset, 0,
         )
         for number, one in enumerate(sorted(odd, key=_locator), start=first_part)
     ]  # fmt: skip

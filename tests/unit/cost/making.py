@@ -19,7 +19,7 @@ def at(moment: str) -> int:
     return int(datetime.fromisoformat(moment).replace(tzinfo=UTC).timestamp()) * 1_000_000
 
 
-def tokens(
+def tokens(  # noqa: PLR0913 - everything that a price can depend on
     model: str,
     *amounts: int,
     on: str = NOVEMBER,

@@ -1,9 +1,9 @@
 """Which model an id means."""
 
 import pytest
+from tests.unit.cost.making import BOOK
 
 from stemma.derive.cost.identify import identify
-from tests.unit.cost.making import BOOK
 
 SPELLINGS = {
     "claude-opus-4-8": ("anthropic", "claude-opus-4-8"),

@@ -1,9 +1,9 @@
 """What requests cost, to the digit."""
 
 import pytest
+from tests.unit.cost.making import BOOK, dollars, priced, tokens, with_prices
 
-from stemma.derive.cost.charge import BOUNDARIES, context_class
-from tests.unit.cost.making import BOOK, Charge, at, dollars, priced, tokens, with_prices
+from stemma.derive.cost.charge import BOUNDARIES, LARGEST_PROMPT, Charge, context_class
 
 OPUS_48 = (3, 1000, 1000, 0, 10_000)
 LONG = (1000, 1000, 10_000, 0, 240_000)
@@ -13,6 +13,7 @@ VECTORS = {
     # one-hour cache writes, fault B39
     "fable-5, 1 h": (tokens("claude-fable-5", 0, 0, 0, 37_175), "0.7435"),
     "opus-5, 1 h": (tokens("claude-opus-5", 0, 0, 0, 344_139), "3.44139"),
+    "sonnet-4-5, 1 h, a sum": (tokens("claude-sonnet-4-5", 0, 0, 0, 2_000_000), "12"),
     "sonnet-4-5, 1 h, below 200k": (tokens("claude-sonnet-4-5", 0, 0, 0, 200_000), "1.2"),
     "opus-4-8, 5 m and 1 h": (tokens("claude-opus-4-8", 0, 0, 600_000, 400_000), "7.75"),
     # T14, T15: fast and geography
@@ -27,7 +28,7 @@ VECTORS = {
     # T16: long context, whole request, threshold exclusive
     "sonnet-4-5 at 200,000": (tokens("claude-sonnet-4-5", 1000, 1000, 0, 0, 199_000), "0.0777"),
     "sonnet-4-5 at 200,001": (tokens("claude-sonnet-4-5", 1001, 1000, 0, 0, 199_000), "0.147906"),
-    "sonnet-4-5, beta, 1 h": (tokens("claude-sonnet-4-5", 0, 0, 0, 2_000_000), "24"),
+    "sonnet-4-5, beta, 1 h": (tokens("claude-sonnet-4-5", 0, 0, 0, 1_000_000), "12"),
     "sonnet-4 in its beta": (tokens("claude-sonnet-4", 200_001, 1000, on="2025-09-01"), "1.222506"),
     "haiku-5-5 at 100,000": (tokens("claude-haiku-5-5", 100_000, 1000), "0.0105"),
     "haiku-5-5 at 100,001": (tokens("claude-haiku-5-5", 100_001, 1000), "0.0525005"),
@@ -106,10 +107,10 @@ def test_a_request_costs_exactly(name: str) -> None:
     assert dollars(charge) == expected
 
 
-def test_two_million_at_an_hour_cost_twelve_dollars_in_parts_below_the_threshold() -> None:
-    """Fault B39 states it for an aggregate: tokens without a request boundary stay at the base rate (fault B43)."""
-    charge = Charge("claude-sonnet-4-5", at("2026-11-03"), cache_write_1h=2_000_000)
-    assert dollars(charge) == "12"
+def test_a_sum_without_request_boundaries_stays_at_the_base_rate() -> None:
+    """Fault B43; no prompt is longer than a million tokens, so a record of more is such a sum."""
+    assert context_class(LARGEST_PROMPT) == BOUNDARIES[-1]
+    assert context_class(LARGEST_PROMPT + 1) == 0
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ from collections.abc import Callable, Hashable
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.cost.making import BOOK, at, with_prices
 
-from stemma.derive.cost.charge import Charge, context_class, rolled_up
+from stemma.derive.cost.charge import Charge, charge_of_amounts, context_class, rolled_up
 from stemma.derive.cost.price import Priced, added, grouped, price, total
 from stemma.derive.cost.receipt import receipt, recomputed
 from stemma.model.money import PICO_PER_MICRO
-from tests.unit.cost.making import BOOK, at, with_prices
 
 MODELS = [
     "claude-opus-4-6", "claude-opus-4-7", "claude-opus-4-8[1m]", "claude-opus-5-5", "claude-sonnet-4-5-20250929",
@@ -47,13 +47,19 @@ def charges(draw: st.DrawFn) -> Charge:
     day = draw(
         st.sampled_from(["2026-02-20", "2026-03-12", "2026-03-13", "2026-06-30", "2026-07-24", "2026-10-14"])
     )  # fmt: skip
-    moment = draw(st.one_of(st.just(0), st.integers(-10**9, 10**12).map(lambda shift: at(day) + shift)))
-    speed, tier = draw(st.sampled_from(["", "standard", "fast"])), draw(st.sampled_from(["", "standard", "batch"]))
+    moment = draw(
+        st.one_of(st.just(0), st.integers(-(10**9), 10**12).map(lambda shift: at(day) + shift))
+    )
+    speed, tier = (
+        draw(st.sampled_from(["", "standard", "fast"])),
+        draw(st.sampled_from(["", "standard", "batch"])),
+    )
     geo = draw(st.sampled_from(["", "not_available", "us", "moon"]))
     prompt = amounts[0] + sum(amounts[2:])
-    return Charge(
-        draw(st.sampled_from(MODELS)), moment, *amounts, draw(st.integers(0, 9)), speed, tier, geo, context_class(prompt)
+    like = Charge(
+        draw(st.sampled_from(MODELS)), moment, speed=speed, tier=tier, geo=geo, context_class=context_class(prompt)
     )  # fmt: skip
+    return charge_of_amounts(like, [*amounts, draw(st.integers(0, 9))])
 
 
 KEYS: list[Callable[[Priced], Hashable]] = [
@@ -79,7 +85,7 @@ def test_a_rollup_costs_what_its_requests_cost(ones: list[Charge]) -> None:
 def test_groups_add_up_to_the_whole(ones: list[Charge], number: int) -> None:
     """Whatever they are grouped by: nothing is rounded before the end."""
     prices = [price(one, OTHER) for one in ones]
-    whole, groups = total(prices), grouped(prices, KEYS[number])
+    whole, groups = total(prices), grouped((KEYS[number](one), one) for one in prices)
     assert added(groups.values()) == whole
     assert sum(group.total for group in groups.values()) == whole.total
 
@@ -87,7 +93,9 @@ def test_groups_add_up_to_the_whole(ones: list[Charge], number: int) -> None:
 @given(st.lists(charges(), max_size=30))
 def test_the_order_of_requests_does_not_matter(ones: list[Charge]) -> None:
     """A sum is a sum."""
-    assert total(price(one, BOOK) for one in ones) == total(price(one, BOOK) for one in reversed(ones))
+    assert total(price(one, BOOK) for one in ones) == total(
+        price(one, BOOK) for one in reversed(ones)
+    )
     assert rolled_up(ones) == rolled_up(reversed(ones))
 
 
@@ -116,9 +124,14 @@ def test_a_receipt_recomputes_to_the_figure_shown(ones: list[Charge]) -> None:
         assert bill.pico == whole.total
         assert bill.micro_usd == whole.micro_usd == recomputed(bill)
         assert bill.micro_usd * PICO_PER_MICRO == bill.pico + bill.rounding
-        assert sum(line.amount for line in bill.unpriced) == whole.unpriced_tokens + whole.unpriced_searches
+        assert (
+            sum(line.amount for line in bill.unpriced)
+            == whole.unpriced_tokens + whole.unpriced_searches
+        )
         assert bill.priced_requests + bill.unpriced_requests == whole.requests
-        rolled = receipt((price(one, book) for one in rolled_up(ones)), version=book.version, digest=book.digest)
+        rolled = receipt(
+            (price(one, book) for one in rolled_up(ones)), version=book.version, digest=book.digest
+        )
         assert rolled.lines == bill.lines
 
 

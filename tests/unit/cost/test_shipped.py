@@ -5,11 +5,11 @@ import sys
 from itertools import product
 
 import pytest
+from tests.unit.cost.making import BOOK, NOVEMBER, dollars, tokens
 
 from stemma.derive.cost.check import check
 from stemma.derive.cost.shipped import price_book
 from stemma.model.money import BILLED, PriceRow
-from tests.unit.cost.making import BOOK, NOVEMBER, dollars, tokens
 
 MILLION = 1_000_000
 STANDARD = {
@@ -130,8 +130,14 @@ def test_every_row_says_where_it_is_from() -> None:
 def test_every_entry_of_the_overlay_has_a_reason() -> None:
     """A price of ours is argued for."""
     overlay = BOOK.layers[1]
-    parts = (overlay.models, overlay.derived, overlay.multipliers, overlay.neutral_tiers, overlay.allowed)
-    assert all(part.reason for group in parts for part in group)  # type: ignore[attr-defined]
+    parts = (
+        overlay.models,
+        overlay.derived,
+        overlay.multipliers,
+        overlay.neutral_tiers,
+        overlay.allowed,
+    )
+    assert all(part.reason for group in parts for part in group)
 
 
 def test_sonnet_5_kept_its_introductory_price() -> None:

@@ -17,6 +17,9 @@ BOUNDARIES = (100_000, 128_000, 200_000, 272_000)
 """Every prompt size at which a known price changes. A price row with another threshold is refused, so that a rollup by
 context class can be priced exactly; a new boundary needs the rollup made again (``docs/reference/prices.md``)."""
 
+LARGEST_PROMPT = 1_000_000
+"""No model with context tiers takes a longer prompt: a record of more is a sum of several whose sizes are unknown."""
+
 ROLLUP_MICROSECONDS = 900_000_000
 """A quarter of an hour: every time zone's days, and UTC midnight, at which prices change, begin on one (DESIGN 2)."""
 
@@ -96,11 +99,14 @@ def charge_of_amounts(like: Charge, amounts: Sequence[int], requests: int = 1) -
 def context_class(prompt: int) -> int:
     """The largest boundary that a request's whole prompt exceeds, 0 for none.
 
-    Exactly 200,000 tokens are not above 200,000 (ACCOUNTING B43): thresholds are exclusive.
+    Exactly 200,000 tokens are not above 200,000 (ACCOUNTING B43): thresholds are exclusive. A sum without request
+    boundaries, recognised by exceeding ``LARGEST_PROMPT``, stays at the base rates (B43; an inference).
 
     Args:
         prompt: Uncached input, cache writes and cache reads of the whole request together.
     """
+    if prompt > LARGEST_PROMPT:
+        return 0
     above = bisect_left(BOUNDARIES, prompt)
     return BOUNDARIES[above - 1] if above else 0
 

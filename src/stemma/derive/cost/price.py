@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
 from msgspec import Struct
@@ -132,9 +132,13 @@ def added(totals: Iterable[Total]) -> Total:
     return result
 
 
-def grouped(prices: Iterable[Priced], key: Callable[[Priced], K]) -> dict[K, Total]:
-    """Sums by group, in the order in which groups first occur."""
+def grouped(prices: Iterable[tuple[K, Priced]]) -> dict[K, Total]:
+    """Sums by group, in the order in which groups first occur.
+
+    Args:
+        prices: Each with the group that it belongs to.
+    """
     groups: dict[K, list[Priced]] = {}
-    for one in prices:
-        groups.setdefault(key(one), []).append(one)
+    for key, one in prices:
+        groups.setdefault(key, []).append(one)
     return {name: total(members) for name, members in groups.items()}

@@ -114,9 +114,10 @@ class Receipt(Struct, frozen=True):
             until = f" until {row.effective_until}" if row.effective_until else ""
             tier = f", prompts above {row.tier_above:,}" if row.tier_above else ""
             variant = f", {row.variant}" if row.variant else ""
+            factors = "".join(f"; {one.factor} for {one.what}" for one in line.factors)
             lines.append(
                 f"{line.model} {line.bucket}: {line.formula}  "
-                f"[{row.provider} {row.model}{variant}{tier}, {since}{until}, {row.provenance}]"
+                f"[{row.provider} {row.model}{variant}{tier}, {since}{until}, {row.provenance}{factors}]"
             )
         lines.extend(
             f"{u.model} {u.bucket}: {u.amount:,} unpriced ({u.reason})" for u in self.unpriced

@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import Raw, Struct
 
 from stemma.model.problem import LineFault
 from stemma.normalize.claude_code.records import Block, Iteration, Record
@@ -61,7 +63,7 @@ def recover(line: bytes, offset: int, decoder: msgspec.json.Decoder[Record]) -> 
     if start:
         try:
             return Recovered([Located(at, len(text), decoder.decode(text))], faults)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             pass
     for piece in _pieces(text.decode("utf-8", "surrogateescape")):
         place = at + piece.start
@@ -98,6 +100,23 @@ def whole_object(data: bytes) -> dict[str, Any] | None:
     except RecursionError:
         return None
     return value if isinstance(value, dict) else None
+
+
+S = TypeVar("S", bound=Struct)
+
+
+def salvage(raw: Raw, kind: type[S]) -> S:
+    """A struct from an object that does not decode as one: the fields that have the right type, and no others."""
+    try:
+        found = _clean(json.loads(bytes(raw).decode("utf-8", "replace"), strict=False))
+    except (ValueError, RecursionError):
+        return kind()
+    kept = {}
+    for field in msgspec.structs.fields(kind) if isinstance(found, dict) else ():
+        if field.encode_name in found:
+            with suppress(msgspec.ValidationError):
+                kept[field.name] = msgspec.convert(found[field.encode_name], field.type)
+    return kind(**kept)
 
 
 def _stripped(line: bytes) -> bytes:

@@ -35,6 +35,7 @@ _NEW_PROCESS = ("SessionStart:resume", "SessionStart:startup")
 _EXITS = ("exit", "quit")
 """Commands by which a person leaves."""
 
+_BRACE = ord("}")
 _SKILL_BODY = "Base directory for this skill:"
 
 
@@ -57,9 +58,11 @@ def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]])
     for offset, line in lines:
         if not line:
             continue
+        if line[-1] != _BRACE:  # white space behind a record may be read apart from it: it is no part of it
+            line = line.rstrip(b" \t\r\x00")  # noqa: PLW2901 - the line without it
         try:
             record = decode.decode(line)
-        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             found = recover(line, offset, decode)
             out.faults.extend(found.faults)
             for at, length, recovered in found.records:
@@ -347,7 +350,7 @@ _LARGE = 400
 def _first_text(record: Record) -> str:
     try:
         value = msgspec.json.decode(record.content)
-    except msgspec.MsgspecError:
+    except (ValueError, RecursionError):
         return ""
     return value if isinstance(value, str) else ""
 

@@ -11,6 +11,7 @@ from stemma.model.entity import MAIN, ToolExecution, ToolStatus
 from stemma.model.event import EventType
 from stemma.model.evidence import Grade
 from stemma.normalize.claude_code.context import Context
+from stemma.normalize.claude_code.decode import salvage
 from stemma.normalize.claude_code.records import Block, Record, ToolInput
 from stemma.normalize.claude_code.state import (
     MOST_CHAIN_LINKS,
@@ -112,8 +113,8 @@ def resumed(context: Context, record: Record, execution: ToolExecution) -> None:
 def _outcome(record: Record) -> SpawnOutcome:
     try:
         return _outcomes.decode(record.toolUseResult) if record.toolUseResult else SpawnOutcome()
-    except msgspec.MsgspecError:
-        return SpawnOutcome()
+    except (ValueError, RecursionError):
+        return salvage(record.toolUseResult, SpawnOutcome)
 
 
 def notified(context: Context, text: str, via: str) -> bool:

@@ -96,7 +96,7 @@ def peek(raw: Raw) -> str:
         cut = data.decode("utf-8", "ignore").rstrip("\\")
         while cut:
             try:
-                return str(json.loads(cut + '"', strict=False))
+                return _unsplit(str(json.loads(cut + '"', strict=False)))
             except ValueError:
                 cut = cut[:-1] if len(cut) > _PEEK - 12 else ""
         return ""
@@ -105,10 +105,15 @@ def peek(raw: Raw) -> str:
     return ""
 
 
+def _unsplit(text: str) -> str:
+    """The text without half of an escaped pair at its end, where it was cut."""
+    return text[:-1] if "\ud800" <= text[-1:] <= "\udbff" else text
+
+
 def _whole(raw: Raw) -> str:
     try:
         value = _texts.decode(raw)
-    except msgspec.MsgspecError:
+    except (ValueError, RecursionError):
         return ""
     if isinstance(value, str):
         return value

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import msgspec
 from stemma.model.entity import Status, ToolExecution, ToolStatus, Turn
 from stemma.model.event import EventType
 from stemma.normalize.claude_code.context import Context
+from stemma.normalize.claude_code.decode import salvage
 from stemma.normalize.claude_code.records import Block, Record, ToolInput
 from stemma.normalize.claude_code.state import MOST_AGENTS, MOST_OPEN_CALLS, remember
 from stemma.normalize.claude_code.text import peek, short
@@ -51,27 +51,8 @@ def arguments(block: Block) -> ToolInput:
     """The call's arguments as far as they are read; an argument of an unexpected type is left out."""
     try:
         return _inputs.decode(block.input) if block.input else ToolInput()
-    except msgspec.MsgspecError:
-        return _lenient_arguments(block)
-
-
-def _lenient_arguments(block: Block) -> ToolInput:
-    try:
-        found = json.loads(bytes(block.input).decode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        return ToolInput()
-    if not isinstance(found, dict):
-        return ToolInput()
-    names = ToolInput.__struct_fields__
-    texts = {
-        k: v
-        for k, v in found.items()
-        if k in names and isinstance(v, str) and k != "run_in_background"
-    }
-    background = found.get("run_in_background")
-    return ToolInput(
-        **texts, run_in_background=background if isinstance(background, bool) else None
-    )
+        return salvage(block.input, ToolInput)
 
 
 def target(name: str, given: ToolInput) -> str:
@@ -176,8 +157,8 @@ def _structured(record: Record, name: str) -> Structured:
         return None
     try:
         return _writes.decode(record.toolUseResult)
-    except msgspec.MsgspecError:
-        return None
+    except (ValueError, RecursionError):
+        return salvage(record.toolUseResult, WriteResult)
 
 
 _INTERRUPT = "[Request interrupted by user"

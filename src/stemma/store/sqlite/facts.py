@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from stemma.derive.agents import AgentFact
 from stemma.derive.sessions import Lineage, SessionFact
-from stemma.derive.usage import Counted, SessionTimes
+from stemma.derive.usage import STATE_SHARED, Counted, SessionTimes
 from stemma.derive.workflows import WorkflowRun
 from stemma.relate.spawn import Proof
 from stemma.store.sqlite.writer import Writer
@@ -125,14 +125,17 @@ class Facts:
         self._put("workflow_runs", session, [row])
 
     def put_usage(
-        self, counted: dict[str, Counted], known: Iterable[str], *, shrunk: bool = False
-    ) -> None:
+        self, counted: dict[str, Counted], known: Iterable[str] = (), *, shrinking: bool = False
+    ) -> set[str]:
         """Write counted requests.
 
         Args:
             counted: What the claims of each message id add up to.
             known: Ids that may have rows already; of these, rows that no longer hold are removed.
-            shrunk: Claims were taken back, so that a session may no longer hold a message.
+            shrinking: A session that held one of the known ids together with others may not do so any more.
+
+        Returns:
+            Sessions that lost something: a response of their own, or one that they held together with others.
         """
         writer, name = self._writer, self._writer.names.id
         rows: list[tuple[object, ...]] = []
@@ -149,28 +152,44 @@ class Facts:
             holders.extend(
                 (name(session), message, name(owner)) for session, owner in result.holders.items()
             )
-        self._remove_stale(known, {row[:3] for row in rows})
-        if shrunk:
-            self._remove_holders(known, {(row[1], row[0]) for row in holders})
+        lost = self._remove_stale(list(known), {row[:3] for row in rows}, counted)
+        if shrinking:
+            lost |= self._remove_holders(known, {(row[1], row[0]) for row in holders})
         writer.put("usage", rows)
         writer.put("message_sessions", holders)
+        return {writer.names.text(session) for session in lost}
 
-    def _remove_stale(self, known: Iterable[str], usage: set[tuple[object, ...]]) -> None:
-        ids = list(known)
+    def _remove_stale(
+        self, ids: list[str], usage: set[tuple[object, ...]], counted: dict[str, Counted]
+    ) -> set[int]:
+        """Remove rows that no longer hold; the sessions to which one was their own that is not so any more."""
         if not ids:
-            return
-        for row in list(
+            return set()
+        own = {
+            (r.message_id, self._writer.names.id(r.session), r.first_at)
+            for message in ids
+            for r in counted[message].requests
+            if not r.state & STATE_SHARED
+        }
+        lost: set[int] = set()
+        for *key, session, at, state in list(
             self._writer.connection.execute(
-                "SELECT message_id, request, part FROM usage WHERE message_id IN (SELECT value FROM json_each(?))",
+                "SELECT message_id, request, part, session, first_at, state FROM usage "
+                "WHERE message_id IN (SELECT value FROM json_each(?))",
                 (json.dumps(ids),),
             )
         ):
-            if row not in usage:
+            if not state & STATE_SHARED and (key[0], session, at) not in own:
+                lost.add(session)
+            if tuple(key) not in usage:
                 self._writer.delete(
-                    "DELETE FROM usage WHERE message_id = ? AND request = ? AND part = ?", row
+                    "DELETE FROM usage WHERE message_id = ? AND request = ? AND part = ?",
+                    tuple(key),
                 )
+        return lost
 
-    def _remove_holders(self, known: Iterable[str], held: set[tuple[object, ...]]) -> None:
+    def _remove_holders(self, known: Iterable[str], held: set[tuple[object, ...]]) -> set[int]:
+        lost: set[int] = set()
         for row in list(
             self._writer.connection.execute(
                 "SELECT message_id, session FROM message_sessions "
@@ -180,13 +199,19 @@ class Facts:
             )
         ):
             if row not in held:
+                lost.add(row[1])
                 self._writer.delete(
                     "DELETE FROM message_sessions WHERE message_id = ? AND session = ?", row
                 )
+        return lost
 
-    def put_shared_times(self, session: str, times: SessionTimes) -> None:
-        """Write when a session that shares responses began, and when its first own response was."""
-        self._writer.put("shared_sessions", [(self._writer.names.id(session), *times)])
+    def put_shared_times(self, session: str, times: SessionTimes | None) -> None:
+        """Write when a session that shares responses began, and when its first own response was; or that it shares none."""
+        number = self._writer.names.id(session)
+        if times is None:
+            self._writer.delete("DELETE FROM shared_sessions WHERE session = ?", (number,))
+        else:
+            self._writer.put("shared_sessions", [(number, *times)])
 
     def put_lineage(self, session: str, found: list[Lineage]) -> None:
         """Write where a session comes from."""

@@ -230,28 +230,29 @@ def _times(connection: apsw.Connection, numbers: list[int]) -> dict[int, _Times]
     """First time and durations of the main threads' own turns.
 
     A turn is identified by its opening record's uuid, so that copies in other generations and files of the session count
-    once. Where another session goes on in the same file, a turn lasts no longer than its own session. A copy in a fork belongs to the session that owns its first response; one without a response, to the origin
-    that holds it too.
+    once. A copy in a fork belongs to the session that owns its first response; one without a response, to the origin
+    that holds it too. A turn lasts as long as the client states, else to its last record, but no longer than until the
+    thread's next turn or, where another session goes on in the same file, its own session's end.
     """
     rows = connection.execute(
-        "WITH own AS ("
-        "  SELECT t.session, t.opened_at, t.uuid, t.first_message, "
-        "  CASE WHEN t.duration >= 0 THEN t.duration ELSE max(min(t.last_at, p.last_at) - t.opened_at, 0) END AS lasted, "
+        "WITH held AS ("
+        "  SELECT t.session, t.opened_at, min(t.last_at, p.last_at) AS last_at, t.duration, t.uuid, t.first_message, "
         "  row_number() OVER (PARTITION BY t.session, CASE t.uuid WHEN '' THEN t.source || '/' || t.offset ELSE t.uuid END "
         "    ORDER BY t.generation DESC, t.source, t.offset) AS copy "
         "  FROM participations p CROSS JOIN turns t "
         "    ON t.source = p.source AND t.generation = p.generation AND t.session = p.session AND t.agent = p.agent "
         "  WHERE p.session IN (SELECT value FROM json_each(:sessions)) "
         "    AND p.agent = (SELECT id FROM names WHERE text = :main) AND t.opened_at > 0"
-        ") "
-        "SELECT session, min(opened_at), sum(lasted) FROM own WHERE copy = 1 "
-        "AND NOT EXISTS (SELECT 1 FROM message_sessions m WHERE m.session = own.session "
-        "  AND m.message_id = own.first_message AND m.owner <> m.session) "
-        "AND NOT (own.first_message = '' AND own.uuid <> '' AND EXISTS ("
-        "  SELECT 1 FROM lineage l JOIN participations o ON o.session = l.origin CROSS JOIN turns c "
-        "  ON c.source = o.source AND c.generation = o.generation AND c.session = o.session AND c.uuid = own.uuid "
-        "  WHERE l.session = own.session AND l.kind = 'fork')) "
-        "GROUP BY session",
+        "), own AS ("
+        "  SELECT *, lead(opened_at) OVER (PARTITION BY session ORDER BY opened_at) AS next_at FROM held WHERE copy = 1 "
+        "  AND NOT EXISTS (SELECT 1 FROM message_sessions m WHERE m.session = held.session "
+        "    AND m.message_id = held.first_message AND m.owner <> m.session) "
+        "  AND NOT (held.first_message = '' AND held.uuid <> '' AND EXISTS ("
+        "    SELECT 1 FROM lineage l JOIN participations o ON o.session = l.origin CROSS JOIN turns c "
+        "    ON c.source = o.source AND c.generation = o.generation AND c.session = o.session AND c.uuid = held.uuid "
+        "    WHERE l.session = held.session AND l.kind = 'fork'))"
+        ") SELECT session, min(opened_at), sum(CASE WHEN duration >= 0 THEN duration "
+        "  ELSE max(min(last_at, coalesce(next_at, last_at)) - opened_at, 0) END) FROM own GROUP BY session",
         {"sessions": ids(numbers), "main": MAIN},
     )
     return {number: _Times(first, active) for number, first, active in rows}
