@@ -31,9 +31,10 @@ def settle(writer: Writer, now: int) -> None:
         facts.put_session(session, derive_session(session, parts, distinct))
     for session in _settle_usage(writer, facts, touched):
         touched.lineages[session] = None
-    for session in touched.main_threads:
-        for agent in writer.loading.unfinished(session):
-            touched.agents[session, agent] = None
+    for session, surely in touched.main_threads.items():
+        if surely or writer.loading.is_headless(session):
+            for agent in writer.loading.unfinished(session):
+                touched.agents[session, agent] = None
     for session, agent in touched.agents:
         derived = derive_agent(writer.loading.evidence(session, agent))
         if derived is None:

@@ -113,7 +113,9 @@ class Database:
 
 def totals(rows: Iterable[Row]) -> dict[str, int]:
     """Buckets, responses, incomplete responses and web searches of some rows."""
-    sums: Counter[str] = Counter(dict.fromkeys((*BUCKETS, "responses", "incomplete", "web_searches"), 0))
+    sums: Counter[str] = Counter(
+        dict.fromkeys((*BUCKETS, "responses", "incomplete", "web_searches"), 0)
+    )
     for row in rows:
         for bucket in BUCKETS:
             sums[bucket] += getattr(row, bucket)

@@ -21,7 +21,9 @@ def at(seconds: float) -> str:
     return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"
 
 
-def counters(given: object = 3, output: object = 100, write: object = 0, read: object = 0, **more: object) -> Record:
+def counters(
+    given: object = 3, output: object = 100, write: object = 0, read: object = 0, **more: object
+) -> Record:
     """A usage object; more fields are added as they are."""
     return {
         "input_tokens": given,
@@ -35,7 +37,9 @@ def counters(given: object = 3, output: object = 100, write: object = 0, read: o
 
 def split(five: object, hour: object) -> Record:
     """The breakdown of cache writes, to be put into a usage object."""
-    return {"cache_creation": {"ephemeral_5m_input_tokens": five, "ephemeral_1h_input_tokens": hour}}
+    return {
+        "cache_creation": {"ephemeral_5m_input_tokens": five, "ephemeral_1h_input_tokens": hour}
+    }
 
 
 def said(message: str | None = "msg_1", usage: Record | None = None, **fields: Any) -> Record:  # noqa: ANN401 - any JSON
@@ -59,7 +63,12 @@ def said(message: str | None = "msg_1", usage: Record | None = None, **fields: A
 
 def asked(text: object = "hi", **fields: Any) -> Record:  # noqa: ANN401 - any JSON
     """A record of a prompt."""
-    return {"type": "user", "isSidechain": False, "message": {"role": "user", "content": text}, **fields}
+    return {
+        "type": "user",
+        "isSidechain": False,
+        "message": {"role": "user", "content": text},
+        **fields,
+    }
 
 
 def called(tool: str, name: str = "Bash", **arguments: object) -> Record:
@@ -76,7 +85,11 @@ def answered(tool: str, result: object = None, **fields: Any) -> Record:  # noqa
 
 def line(record: Record | bytes) -> bytes:
     """A record as a line with its newline; bytes are taken as they are."""
-    return record if isinstance(record, bytes) else json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    return (
+        record
+        if isinstance(record, bytes)
+        else json.dumps(record, separators=(",", ":")).encode() + b"\n"
+    )
 
 
 def write(root: Path, tree: Mapping[str, Sequence[Record | bytes] | Record]) -> Path:
@@ -93,7 +106,10 @@ def write(root: Path, tree: Mapping[str, Sequence[Record | bytes] | Record]) -> 
             continue
         parts = path.split("/")
         session = parts[1].removesuffix(".jsonl")
-        rows = [_completed(one, session, f"{path}:{number}", number) for number, one in enumerate(content)]
+        rows = [
+            _completed(one, session, f"{path}:{number}", number)
+            for number, one in enumerate(content)
+        ]
         target.write_bytes(b"".join(map(line, rows)))
     return root
 
@@ -101,5 +117,11 @@ def write(root: Path, tree: Mapping[str, Sequence[Record | bytes] | Record]) -> 
 def _completed(record: Record | bytes, session: str, uuid: str, number: int) -> Record | bytes:
     if isinstance(record, bytes):
         return record
-    common = {"sessionId": session, "uuid": uuid, "timestamp": at(number), "version": "2.1.150", "cwd": "/w/p"}
+    common = {
+        "sessionId": session,
+        "uuid": uuid,
+        "timestamp": at(number),
+        "version": "2.1.150",
+        "cwd": "/w/p",
+    }
     return {name: value for name, value in {**common, **record}.items() if value is not None}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import stat
 import time
 from collections.abc import Callable
@@ -15,7 +14,8 @@ from tests.cli.conftest import SAMPLE, Ran
 
 from stemma import pipeline
 from stemma.bootstrap import writing
-from stemma.errors import StoreBusy
+from stemma.collect.contain import Root
+from stemma.errors import CollectError, StoreBusy
 from stemma.store.sqlite import lock
 
 Run = Callable[..., Ran]
@@ -138,16 +138,27 @@ def test_a_bad_line_is_counted_and_no_failure(run: Run, tmp_path: Path) -> None:
     assert found.json["line_faults"] == 1
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read anything")
-def test_a_file_that_cannot_be_read_is_a_failure(run: Run, tmp_path: Path) -> None:
-    """The outcome of its root says so."""
-    root = tree(tmp_path)
-    (root / "-p").chmod(0)
-    try:
-        found = run("ingest", root, "--database", tmp_path / "d.db", "--json")
-    finally:
-        (root / "-p").chmod(0o700)
-    assert found.json["skips"] == {"unreadable": 1}
+def test_a_file_that_cannot_be_read_is_a_failure(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The outcome of its root says so, the others are read, and the next run tries again."""
+    opened = pipeline.open_source  # type: ignore[attr-defined]
+
+    def refuse(root: Root, relpath: str) -> object:
+        if relpath.endswith("s1.jsonl"):
+            raise CollectError("-p/s1.jsonl cannot be opened: Input/output error")
+        return opened(root, relpath)
+
+    arguments = ("ingest", tree(tmp_path), "--database", tmp_path / "d.db", "--json")
+    with monkeypatch.context() as context:
+        context.setattr(pipeline, "open_source", refuse)
+        found = run(*arguments)
+    assert found.code == 1
+    assert (found.json["read"], found.json["failed"]) == (1, 1)
+    assert [root["outcome"] for root in found.json["roots"]] == ["read-error"]
+    assert "read-error" in found.err
+    again = run(*arguments)
+    assert (again.code, again.json["read"]) == (0, 1)
 
 
 def _hold(path: Path, taken: multiprocessing.synchronize.Event) -> None:

@@ -20,7 +20,11 @@ REAL = ("task", "fork", "workflow")
 OBSERVED, DERIVED, INFERRED = Grade.OBSERVED, Grade.DERIVED, Grade.INFERRED
 GRADES = {
     "sidecar_parent": {OBSERVED},
-    "tool_use": {OBSERVED, DERIVED, INFERRED},  # an id; the same prompt inline; the same prompt elsewhere
+    "tool_use": {
+        OBSERVED,
+        DERIVED,
+        INFERRED,
+    },  # an id; the same prompt inline; the same prompt elsewhere
     "directory": {DERIVED},
     "task_notification": {DERIVED},
     "queue_operation": {DERIVED},
@@ -39,7 +43,9 @@ def truth_of(path: Path) -> dict[str, Any]:
     return found
 
 
-def check(folder: Path, shape: dict[str, Any], truth: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def check(
+    folder: Path, shape: dict[str, Any], truth: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Run the shared check on a neutral shape; it must find no difference."""
     spec = importlib.util.spec_from_file_location("check_truth", SHARED / "rig" / "check_truth.py")
     assert spec is not None
@@ -59,7 +65,9 @@ def check(folder: Path, shape: dict[str, Any], truth: Path, capsys: pytest.Captu
 
 
 @pytest.mark.parametrize("truth", TRUTHS)
-def test_no_difference_is_found(tmp_path: Path, truth: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_difference_is_found(
+    tmp_path: Path, truth: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """By the rig's own comparison: sessions, agents, usage and totals."""
     database = Database(tmp_path / "stemma.db", truth.parent / "projects")
     check(tmp_path, database.neutral(), truth, capsys)
@@ -105,7 +113,10 @@ def placed(agent: Session) -> tuple[str, str]:
 def test_every_edge_has_a_proof_of_its_grade(tmp_path: Path, truth: Path) -> None:
     """DESIGN section 4: recent clients' agents are observed by their call or sidecar, a workflow's derived by folder."""
     database = Database(tmp_path / "stemma.db", truth.parent / "projects")
-    edges = {(s, child): (parent, path, grade) for s, child, parent, path, grade in database.connection.execute(_EDGES)}
+    edges = {
+        (s, child): (parent, path, grade)
+        for s, child, parent, path, grade in database.connection.execute(_EDGES)
+    }
     for parent, path, grade in edges.values():
         assert Grade(grade) in GRADES[path]
         assert parent

@@ -21,7 +21,9 @@ def null_counters_are_zero() -> Case:
 def negative_counters_are_an_anomaly() -> Case:
     """Rule 9: listed, not in totals."""
     return Case(
-        {S1: [said(usage=counters(5, -6)), said("msg_2", counters(1, 2))]}, Bill(1, 2, responses=1), anomalies=1
+        {S1: [said(usage=counters(5, -6)), said("msg_2", counters(1, 2))]},
+        Bill(1, 2, responses=1),
+        anomalies=1,
     )
 
 
@@ -52,7 +54,9 @@ def counters_beyond_64_bits_are_an_anomaly() -> Case:
 def fractions_are_an_anomaly() -> Case:
     """Rule 9 accepts integral floats alone."""
     rows = [said(usage=counters(5, 1.5)), said("msg_2", counters(1, 2))]
-    return Case({S1: rows}, Bill(1, 2, responses=1), anomalies=1, naive=False)  # the naive reader: a line fault
+    return Case(
+        {S1: rows}, Bill(1, 2, responses=1), anomalies=1, naive=False
+    )  # the naive reader: a line fault
 
 
 def not_a_number_is_an_anomaly() -> Case:
@@ -63,13 +67,17 @@ def not_a_number_is_an_anomaly() -> Case:
         said("msg_3", counters("NaN", 5)),
         said("msg_4", counters(1, 2)),
     ]
-    return Case({S1: rows}, Bill(1, 2, responses=1), anomalies=3, naive=False)  # the naive reader: line faults
+    return Case(
+        {S1: rows}, Bill(1, 2, responses=1), anomalies=3, naive=False
+    )  # the naive reader: line faults
 
 
 def words_are_an_anomaly() -> Case:
     """Rule 9: a string that is no number."""
     rows = [said(usage=counters("many", 5)), said("msg_2", counters(1, 2))]
-    return Case({S1: rows}, Bill(1, 2, responses=1), anomalies=1, naive=False)  # the naive reader: a line fault
+    return Case(
+        {S1: rows}, Bill(1, 2, responses=1), anomalies=1, naive=False
+    )  # the naive reader: a line fault
 
 
 def an_implausible_line_beside_a_sound_one_is_listed() -> Case:
@@ -90,12 +98,16 @@ def an_implausible_gateway_line_beside_a_sound_one_is_listed() -> Case:
 
 def a_breakdown_over_the_flat_total_is_trusted() -> Case:
     """Rule 5: and flagged."""
-    return Case({S1: [said(usage=counters(1, 2, 100, 0, **split(80, 70)))]}, Bill(1, 2, 80, 70, responses=1))
+    return Case(
+        {S1: [said(usage=counters(1, 2, 100, 0, **split(80, 70)))]}, Bill(1, 2, 80, 70, responses=1)
+    )
 
 
 def a_flat_total_over_the_breakdown_is_five_minutes() -> Case:
     """Rule 5: the rest counts as written to the five-minute cache."""
-    return Case({S1: [said(usage=counters(1, 2, 100, 0, **split(20, 30)))]}, Bill(1, 2, 70, 30, responses=1))
+    return Case(
+        {S1: [said(usage=counters(1, 2, 100, 0, **split(20, 30)))]}, Bill(1, 2, 70, 30, responses=1)
+    )
 
 
 def a_flat_total_alone_is_five_minutes() -> Case:
@@ -123,14 +135,32 @@ def advisor_iterations_are_added_under_their_own_model() -> Case:
 
 def a_second_copy_does_not_add_the_advisor_again() -> Case:
     """B34: duplicated line, and a copy in another session."""
-    iterations = [{"type": "advisor_message", "model": "claude-fable-5", "input_tokens": 40, "output_tokens": 5}]
+    iterations = [
+        {
+            "type": "advisor_message",
+            "model": "claude-fable-5",
+            "input_tokens": 40,
+            "output_tokens": 5,
+        }
+    ]
     row = said(usage=counters(3, 100, iterations=iterations), uuid="u1")
-    return Case({S1: [row, row], S2: [{**row, "timestamp": at(99)}]}, Bill(43, 105, responses=1), {"s1": 105})
+    return Case(
+        {S1: [row, row], S2: [{**row, "timestamp": at(99)}]},
+        Bill(43, 105, responses=1),
+        {"s1": 105},
+    )
 
 
 def an_advisor_in_a_long_line_is_not_missed() -> Case:
     """B34: a fast path missed lines over 32 KB."""
-    iterations = [{"type": "advisor_message", "model": "claude-fable-5", "input_tokens": 40, "output_tokens": 5}]
+    iterations = [
+        {
+            "type": "advisor_message",
+            "model": "claude-fable-5",
+            "input_tokens": 40,
+            "output_tokens": 5,
+        }
+    ]
     usage = counters(3, 100, iterations=iterations)
     row = said(usage=usage, content=[{"type": "text", "text": "x" * 70_000}])
     return Case({S1: [row]}, Bill(43, 105, responses=1))
@@ -143,7 +173,10 @@ def compaction_iterations_are_added() -> Case:
          "cache_creation": {"ephemeral_5m_input_tokens": 2, "ephemeral_1h_input_tokens": 7}},
         {"type": "message", "input_tokens": 3, "output_tokens": 100},
     ]  # fmt: skip
-    return Case({S1: [said(usage=counters(3, 100, iterations=iterations))]}, Bill(43, 105, 2, 7, responses=1))
+    return Case(
+        {S1: [said(usage=counters(3, 100, iterations=iterations))]},
+        Bill(43, 105, 2, 7, responses=1),
+    )
 
 
 def an_iteration_without_model_keeps_its_line() -> Case:
@@ -154,18 +187,30 @@ def an_iteration_without_model_keeps_its_line() -> Case:
         {"type": None, "model": None},
         {"type": "thinking_of_the_future", "input_tokens": 999},
     ]
-    return Case({S1: [said(usage=counters(3, 100, iterations=iterations))]}, Bill(43, 105, responses=1))
+    return Case(
+        {S1: [said(usage=counters(3, 100, iterations=iterations))]}, Bill(43, 105, responses=1)
+    )
 
 
 def null_and_empty_iterations_are_nothing() -> Case:
     """Rule 6: nothing to add."""
-    rows = [said(usage=counters(3, 4, iterations=None)), said("msg_2", counters(5, 6, iterations=[]))]
+    rows = [
+        said(usage=counters(3, 4, iterations=None)),
+        said("msg_2", counters(5, 6, iterations=[])),
+    ]
     return Case({S1: rows}, Bill(8, 10, responses=2))
 
 
 def an_implausible_iteration_is_an_anomaly() -> Case:
     """Rule 9 inside rule 6: the response itself counts."""
-    iterations = [{"type": "advisor_message", "model": "claude-fable-5", "input_tokens": 10**12, "output_tokens": 5}]
+    iterations = [
+        {
+            "type": "advisor_message",
+            "model": "claude-fable-5",
+            "input_tokens": 10**12,
+            "output_tokens": 5,
+        }
+    ]
     usage = counters(3, 100, iterations=iterations)
     return Case({S1: [said(usage=usage)]}, Bill(3, 100, responses=1), anomalies=1)
 
@@ -174,7 +219,11 @@ def web_searches_are_the_largest_counter() -> Case:
     """Rule 7: over the snapshots of a message."""
     rows = [
         said(usage=counters(3, 4, server_tool_use={"web_search_requests": 1})),
-        said(usage=counters(3, 4, server_tool_use={"web_search_requests": 3, "web_fetch_requests": 8})),
+        said(
+            usage=counters(
+                3, 4, server_tool_use={"web_search_requests": 3, "web_fetch_requests": 8}
+            )
+        ),
         said(usage=counters(3, 4, server_tool_use={"web_search_requests": "2"})),
         said(usage=counters(3, 4, server_tool_use=None)),
     ]
@@ -183,7 +232,10 @@ def web_searches_are_the_largest_counter() -> Case:
 
 def web_searches_come_from_the_linked_result() -> Case:
     """Rule 7: where the counter is 0; the first value of a tool id wins."""
-    ask = said(usage=counters(3, 4, server_tool_use={"web_search_requests": 0}), content=[called("t1", "WebSearch")])
+    ask = said(
+        usage=counters(3, 4, server_tool_use={"web_search_requests": 0}),
+        content=[called("t1", "WebSearch")],
+    )
     results = [answered("t1", {"searchCount": 2}), answered("t1", {"searchCount": 9})]
     return Case({S1: [ask, *results]}, Bill(3, 4, responses=1, web_searches=2))
 
@@ -199,7 +251,9 @@ def a_counter_beats_the_linked_result() -> Case:
     """Rule 7: only if the counter is 0."""
     usage = counters(3, 4, server_tool_use={"web_search_requests": 1})
     ask = said(usage=usage, content=[called("t1", "WebSearch")])
-    return Case({S1: [ask, answered("t1", {"searchCount": 5})]}, Bill(3, 4, responses=1, web_searches=1))
+    return Case(
+        {S1: [ask, answered("t1", {"searchCount": 5})]}, Bill(3, 4, responses=1, web_searches=1)
+    )
 
 
 def search_counts_of_other_tools_are_none() -> Case:
@@ -244,7 +298,10 @@ def a_response_without_usage_is_a_lower_bound() -> Case:
 
 def unknown_models_are_counted() -> Case:
     """Guarantee 6: an unknown model costs its dollars, never its tokens."""
-    rows = [said(usage=counters(1, 2), model="claude-nimbus-9"), said("msg_2", counters(3, 4), model=None)]
+    rows = [
+        said(usage=counters(1, 2), model="claude-nimbus-9"),
+        said("msg_2", counters(3, 4), model=None),
+    ]
     return Case({S1: rows}, Bill(4, 6, responses=2))
 
 

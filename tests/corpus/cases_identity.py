@@ -23,14 +23,21 @@ def a_request_id_on_one_line_only_is_one_request() -> Case:
 
 def copies_with_changed_request_ids_are_one_request() -> Case:
     """Identity 1: copies may change the requestId."""
-    return Case({S1: [said(usage=ROW)], S2: [said(usage=ROW, request="req_9", timestamp=at(60))]}, ONE, {"s1": 100})
+    return Case(
+        {S1: [said(usage=ROW)], S2: [said(usage=ROW, request="req_9", timestamp=at(60))]},
+        ONE,
+        {"s1": 100},
+    )
 
 
 def a_copy_that_dropped_request_id_and_time_belongs_to_the_first() -> Case:
     """FORMATS a.4: forks of 1.0.128 lose the requestId and get a new time and session."""
     own = said("msg_2", counters(4, 50), timestamp=at(90))
     return Case(
-        {S1: [said(usage=ROW, uuid="u1")], S2: [said(usage=ROW, uuid="u1", request=None, timestamp=at(80)), own]},
+        {
+            S1: [said(usage=ROW, uuid="u1")],
+            S2: [said(usage=ROW, uuid="u1", request=None, timestamp=at(80)), own],
+        },
         Bill(7, 150, 1000, 0, 20_000, responses=2),
         {"s1": 100, "s2": 50},
     )
@@ -38,7 +45,11 @@ def a_copy_that_dropped_request_id_and_time_belongs_to_the_first() -> Case:
 
 def a_copy_with_an_earlier_time_takes_the_request() -> Case:
     """Identity 3: the earliest claim owns, whatever the file names are."""
-    return Case({S1: [said(usage=ROW, timestamp=at(60))], S2: [said(usage=ROW, timestamp=at(5))]}, ONE, {"s2": 100})
+    return Case(
+        {S1: [said(usage=ROW, timestamp=at(60))], S2: [said(usage=ROW, timestamp=at(5))]},
+        ONE,
+        {"s2": 100},
+    )
 
 
 def a_background_handoff_replays_the_chain_once() -> Case:
@@ -61,7 +72,11 @@ def a_session_with_nothing_of_its_own_owns_a_tie() -> Case:
     """Identity 3: equal times and starts: the session whose records are all shared comes first."""
     shared = said(usage=ROW, uuid="u1", timestamp=at(0))
     own = said("msg_2", counters(1, 9), uuid="u2", timestamp=at(1))
-    return Case({S1: [shared, own], S2: [shared]}, Bill(4, 109, 1000, 0, 20_000, responses=2), {"s1": 9, "s2": 100})
+    return Case(
+        {S1: [shared, own], S2: [shared]},
+        Bill(4, 109, 1000, 0, 20_000, responses=2),
+        {"s1": 9, "s2": 100},
+    )
 
 
 def the_earlier_session_start_owns_a_tie() -> Case:
@@ -89,7 +104,8 @@ def gateway_ids_with_other_output_alone_are_one_request() -> Case:
     """Identity 1 compares input, cache writes and cache reads; output grows while a response is streamed."""
     partial, final = counters(500, 1), counters(500, 40)
     return Case(
-        {S1: [said("chat", partial, request=None), said("chat", final, request=None)]}, Bill(500, 40, responses=1)
+        {S1: [said("chat", partial, request=None), said("chat", final, request=None)]},
+        Bill(500, 40, responses=1),
     )
 
 
@@ -117,7 +133,9 @@ def gateway_ids_in_two_sessions_with_equal_counters_and_time_are_one_request() -
     """Identity 1: or a copy keeps counters and time."""
     row = counters(500, 40)
     one = said("chat", row, request=None, timestamp=at(0))
-    return Case({S1: [one], S2: [asked(timestamp=at(-1)), one]}, Bill(500, 40, responses=1), {"s2": 40})
+    return Case(
+        {S1: [one], S2: [asked(timestamp=at(-1)), one]}, Bill(500, 40, responses=1), {"s2": 40}
+    )
 
 
 def gateway_ids_with_a_shared_uuid_and_other_counters_are_two_requests() -> Case:
@@ -140,13 +158,19 @@ def one_request_id_in_the_set_makes_it_no_gateway_id() -> Case:
 
 def a_null_input_joins_the_only_other_claim() -> Case:
     """Identity 1: a gateway's first line without input is the same response."""
-    rows = [said("chat", counters(None, 1), request=None), said("chat", counters(900, 40), request=None)]
+    rows = [
+        said("chat", counters(None, 1), request=None),
+        said("chat", counters(900, 40), request=None),
+    ]
     return Case({S1: rows}, Bill(900, 40, responses=1))
 
 
 def a_placeholder_input_joins_the_only_other_claim() -> Case:
     """Identity 1, B36: some versions write 0 or 1 until they know better."""
-    rows = [said("chat", counters(1, 1), request=None), said("chat", counters(900, 40, 0, 7), request=None)]
+    rows = [
+        said("chat", counters(1, 1), request=None),
+        said("chat", counters(900, 40, 0, 7), request=None),
+    ]
     zero = [said("talk", counters(0, 1), request=None), said("talk", counters(50, 4), request=None)]
     return Case({S1: rows + zero}, Bill(950, 44, 0, 0, 7, responses=2))
 
@@ -179,7 +203,13 @@ def an_aside_that_replays_fifty_counts_its_own_two() -> Case:
         for n, one in enumerate(history)
     ]
     own = [
-        said(f"own_{n}", counters(2, 7), isSidechain=True, agentId="aside_question-1", timestamp=at(900 + n))
+        said(
+            f"own_{n}",
+            counters(2, 7),
+            isSidechain=True,
+            agentId="aside_question-1",
+            timestamp=at(900 + n),
+        )
         for n in range(2)
     ]
     tree = {S1: history, "p/s1/subagents/agent-aside_question-1.jsonl": copies + own}
@@ -220,21 +250,31 @@ def a_resume_into_five_files_counts_once() -> Case:
     said_so_far: list[Record] = []
     tree: dict[str, list[Record]] = {}
     for number in range(5):
-        said_so_far.append(said(f"msg_{number}", counters(1, 10), uuid=f"u{number}", timestamp=at(100 * number)))
+        said_so_far.append(
+            said(f"msg_{number}", counters(1, 10), uuid=f"u{number}", timestamp=at(100 * number))
+        )
         tree[f"p/s{number}.jsonl"] = list(said_so_far)
     return Case(tree, Bill(5, 50, responses=5), naive=False)  # who owns: see the test of owners
 
 
 def blocks_of_a_message_with_equal_usage_count_once() -> Case:
     """B16: stream-json repeats usage for each content block."""
-    kinds = ([{"type": "thinking", "thinking": ""}], [{"type": "text", "text": "x"}], [called("t1")])
+    kinds = (
+        [{"type": "thinking", "thinking": ""}],
+        [{"type": "text", "text": "x"}],
+        [called("t1")],
+    )
     return Case({S1: [said(usage=ROW, content=content) for content in kinds]}, ONE)
 
 
 def tool_results_between_blocks_do_not_part_a_message() -> Case:
     """FORMATS d: results stand between the blocks of one message."""
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
-    rows = [said(usage=ROW, content=[called("t1")]), asked([block]), said(usage=ROW, content=[called("t2")])]
+    rows = [
+        said(usage=ROW, content=[called("t1")]),
+        asked([block]),
+        said(usage=ROW, content=[called("t2")]),
+    ]
     return Case({S1: rows}, ONE)
 
 

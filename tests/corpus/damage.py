@@ -47,7 +47,9 @@ def lost_stretch(data: bytes, random: Random) -> bytes:
 def inserted_stretch(data: bytes, random: Random) -> bytes:
     """Some bytes are too many: NULs, invalid UTF-8, newlines, half a record."""
     at = random.randrange(len(data))
-    stretch = random.choice((b"\x00" * 9, b"\xff\xfe", b"\n", b"\r\n", b'{"type":"user"', b"}{", b'\\ud800', b"\x1b"))
+    stretch = random.choice(
+        (b"\x00" * 9, b"\xff\xfe", b"\n", b"\r\n", b'{"type":"user"', b"}{", b"\\ud800", b"\x1b")
+    )
     return data[:at] + stretch + data[at:]
 
 
@@ -109,14 +111,22 @@ def wrong_type(data: bytes, random: Random) -> bytes:
     places = list(walk(record))
     holder, key = random.choice(places) if places else (None, None)
     if holder is not None:
-        holder[key] = random.choice([other for other in OTHERS if type(other) is not type(holder[key])])
+        holder[key] = random.choice(
+            [other for other in OTHERS if type(other) is not type(holder[key])]
+        )
     lines[at] = json.dumps(record).encode()
     return b"\n".join(lines)
 
 
 def walk(value: Any) -> Iterator[tuple[Any, Any]]:  # noqa: ANN401 - any JSON value
     """Every place in a JSON value, as its holder and its key there."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    inner = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, child in list(inner):
         yield value, key
         yield from walk(child)

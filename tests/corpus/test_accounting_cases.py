@@ -47,7 +47,9 @@ def test_a_shared_case_has_its_token_figures(tmp_path: Path, case: Path) -> None
     }
     assert figures == {key: expected[key] for key in figures}
     assert not database.anomalies()
-    assert len(database.faults()) == case.name.startswith("36_")  # the torn line, which ends in a newline
+    assert len(database.faults()) == case.name.startswith(
+        "36_"
+    )  # the torn line, which ends in a newline
 
 
 @pytest.mark.parametrize("case", each("cases/accounting/12_*"))
@@ -113,4 +115,8 @@ def test_reading_a_case_again_changes_nothing(tmp_path: Path, maker: Maker) -> N
 
 def output_by(database: Database, field: str) -> dict[str, int]:
     """Output tokens by owner or agent."""
-    return {key[0]: figures["output"] for key, figures in database.by(field).items() if figures["output"]}
+    return {
+        key[0]: figures["output"]
+        for key, figures in database.by(field).items()
+        if figures["output"]
+    }

@@ -18,7 +18,13 @@ from tests.builders.shared import need
 from tests.corpus.damage import DOCUMENTS, LINES, OTHERS, Damage, walk
 from tests.corpus.unharmed import Comparison, Dump, Zone, zone_of
 
-FEW = ("2.1.332/subagent", "2.1.332/workflow", "2.1.20/background", "1.0.128/parallel", "2.1.112/interrupt")
+FEW = (
+    "2.1.332/subagent",
+    "2.1.332/workflow",
+    "2.1.20/background",
+    "1.0.128/parallel",
+    "2.1.112/interrupt",
+)
 SMALL = 150_000
 REASONS = {"json", "not-an-object", "oversize", "field"}
 
@@ -67,11 +73,19 @@ class Bench:
 def silent(before: Dump, after: Dump, zone: Zone, new: bytes) -> list[str]:
     """Lines of the zone that are no JSON, are complete, and left neither a fault nor a record."""
     faults = [row for row in after.get("line_faults", ()) if row["source"]["path"] == zone.path]
-    wrong = [f"bad fault: {row}" for row in faults if row["reason"] not in REASONS or row["length"] < 0]
-    wrong += [f"fault elsewhere: {row}" for row in faults if not zone.holds(row["offset"], new=True)]
+    wrong = [
+        f"bad fault: {row}" for row in faults if row["reason"] not in REASONS or row["length"] < 0
+    ]
+    wrong += [
+        f"fault elsewhere: {row}" for row in faults if not zone.holds(row["offset"], new=True)
+    ]
     if not zone.path.endswith(".jsonl") or faults:
         return wrong
-    lines = [one for one in new[zone.start : zone.end].split(b"\n")[:-1] if one.strip(b"\0 \t\r\xef\xbb\xbf")]
+    lines = [
+        one
+        for one in new[zone.start : zone.end].split(b"\n")[:-1]
+        if one.strip(b"\0 \t\r\xef\xbb\xbf")
+    ]
     broken = sum(not readable(one) for one in lines)
     lost = records(before, zone.path) - zone.old + len(lines) - records(after, zone.path)
     return [*wrong, f"no fault for {broken} broken lines"] if broken and lost > 0 else wrong
@@ -145,20 +159,43 @@ PLACE = Placement(SourceKind.MAIN, "p", "s1", "", "", "p/s1.jsonl")
 TREE = {
     "p/s1.jsonl": [
         asked("look", cwd="/w", gitBranch="main", promptId="x"),
-        said("msg_1", counters(1, 2), content=[called("t1", "Task", prompt="go", subagent_type="x"), called("t2")]),
+        said(
+            "msg_1",
+            counters(1, 2),
+            content=[called("t1", "Task", prompt="go", subagent_type="x"), called("t2")],
+        ),
         answered("t2", {"stdout": "x", "interrupted": False}),
-        answered("t1", {"status": "completed", "agentId": "a1", "agentType": "x", "totalTokens": 9}),
-        {"type": "system", "subtype": "compact_boundary", "compactMetadata": {"trigger": "auto", "preTokens": 9}},
-        {"type": "attachment", "attachment": {"type": "queued_command", "prompt": [{"type": "text", "text": "x"}]}},
+        answered(
+            "t1", {"status": "completed", "agentId": "a1", "agentType": "x", "totalTokens": 9}
+        ),
+        {
+            "type": "system",
+            "subtype": "compact_boundary",
+            "compactMetadata": {"trigger": "auto", "preTokens": 9},
+        },
+        {
+            "type": "attachment",
+            "attachment": {"type": "queued_command", "prompt": [{"type": "text", "text": "x"}]},
+        },
         {"type": "queue-operation", "operation": "enqueue", "content": "x"},
-        {"type": "progress", "data": {"type": "agent_progress", "agentId": "a1", "message": {"type": "x"}}},
+        {
+            "type": "progress",
+            "data": {"type": "agent_progress", "agentId": "a1", "message": {"type": "x"}},
+        },
         {"type": "cost-state", "modelUsage": {"m": {"inputTokens": 1}}, "totalCostUSD": 0.5},
         {"type": "pr-link", "prNumber": 1, "prUrl": "https://x"},
         {"type": "custom-title", "customTitle": "t"},
-        said("msg_2", counters(3, 4, iterations=[{"type": "advisor_message", "input_tokens": 1}]), costUSD=0.1),
+        said(
+            "msg_2",
+            counters(3, 4, iterations=[{"type": "advisor_message", "input_tokens": 1}]),
+            costUSD=0.1,
+        ),
         said("msg_3", counters(5, 6)),
     ],
-    "p/s1/subagents/agent-a1.jsonl": [asked("go", isSidechain=True, agentId="a1"), said("msg_4", agentId="a1")],
+    "p/s1/subagents/agent-a1.jsonl": [
+        asked("go", isSidechain=True, agentId="a1"),
+        said("msg_4", agentId="a1"),
+    ],
 }
 
 
@@ -202,16 +239,44 @@ def test_a_field_of_the_wrong_type_costs_that_field_alone(tmp_path: Path) -> Non
     database = Database(tmp_path / "stemma.db", write(tmp_path / "projects", {"p/s1.jsonl": [row]}))
     assert database.totals()["output"] == 2
     (fault,) = database.faults()
-    assert (fault.path, fault.offset, fault.reason, fault.detail) == ("p/s1.jsonl", 0, "field", "$.cwd")
+    assert (fault.path, fault.offset, fault.reason, fault.detail) == (
+        "p/s1.jsonl",
+        0,
+        "field",
+        "$.cwd",
+    )
     assert fault.length == len((tmp_path / "projects/p/s1.jsonl").read_bytes()) - 1
 
 
 def test_a_wrong_type_elsewhere_leaves_counters_and_calls(tmp_path: Path) -> None:
     """Of any field outside the usage, its response counts as before; inside, all other counters do."""
-    usage = counters(3, 4, 10, 20, iterations=[ADVISOR], server_tool_use={"web_search_requests": 2}, **split(4, 6))
+    usage = counters(
+        3,
+        4,
+        10,
+        20,
+        iterations=[ADVISOR],
+        server_tool_use={"web_search_requests": 2},
+        **split(4, 6),
+    )
     blocks = [{"type": "text", "text": "x"}, called("t1", "Task", prompt="go", subagent_type="x")]
-    row = said("msg_1", usage, content=blocks, costUSD=0.1, cwd="/w", error=None, origin={"kind": "human"}, data={})
-    row |= {"sessionId": "s1", "uuid": "u1", "timestamp": at(0), "attributionSkill": "s", "toolUseResult": {"a": 1}}
+    row = said(
+        "msg_1",
+        usage,
+        content=blocks,
+        costUSD=0.1,
+        cwd="/w",
+        error=None,
+        origin={"kind": "human"},
+        data={},
+    )
+    row |= {
+        "sessionId": "s1",
+        "uuid": "u1",
+        "timestamp": at(0),
+        "attributionSkill": "s",
+        "toolUseResult": {"a": 1},
+    }
     before = ClaudeCode().normalize(PLACE, b"", [(0, line(row)[:-1])])
     for place in range(len(list(walk(row)))):
         for other in OTHERS:
@@ -224,13 +289,24 @@ def test_a_wrong_type_elsewhere_leaves_counters_and_calls(tmp_path: Path) -> Non
             assert not [fault for fault in after.faults if fault.detail == "$"]
             if key != "usage" and "input_tokens" not in holder:
                 assert after.usage[0].output == before.usage[0].output
-            if holder is not damaged["message"]["content"] and key != "content" and "name" not in holder:
+            if (
+                holder is not damaged["message"]["content"]
+                and key != "content"
+                and "name" not in holder
+            ):
                 assert [one.name for one in after.tools.values()] == ["Task"]
 
 
 def test_a_sidecar_s_field_of_the_wrong_type_costs_that_field_alone(tmp_path: Path) -> None:
     """Its other fields hold, and the fault is stored."""
-    tree = {**TREE, "p/s1/subagents/agent-a1.meta.json": {"agentType": 7, "toolUseId": "t1", "description": "d"}}
+    tree = {
+        **TREE,
+        "p/s1/subagents/agent-a1.meta.json": {
+            "agentType": 7,
+            "toolUseId": "t1",
+            "description": "d",
+        },
+    }
     database = Database(tmp_path / "stemma.db", write(tmp_path / "projects", tree))
     (agent,) = [one for one in database.dump()["agents"] if one["agent"] == "a1"]
     assert (agent["type"], agent["description"]) == ("x", "d")
@@ -244,5 +320,7 @@ def test_a_broken_sidecar_costs_nothing_of_its_agent_s_transcript(tmp_path: Path
     (root / "p/s1/subagents/agent-a1.meta.json").write_text('{"agentType": "x", "toolUs')
     database = Database(tmp_path / "stemma.db", root)
     (session,) = database.neutral()["sessions"]
-    assert session["agents"] == [{"agent_id": "a1", "parent": "main", "type": "x", "status": "completed"}]
+    assert session["agents"] == [
+        {"agent_id": "a1", "parent": "main", "type": "x", "status": "completed"}
+    ]
     assert [fault.reason for fault in database.faults()] == ["json"]

@@ -77,7 +77,9 @@ def test_a_real_client_s_run_counts_as_the_rules_say(tmp_path: Path, projects: P
 
 
 @pytest.mark.parametrize("series", each("corpus/growth-series/*"))
-def test_every_state_of_a_growing_session_counts_as_the_rules_say(tmp_path: Path, series: Path) -> None:
+def test_every_state_of_a_growing_session_counts_as_the_rules_say(
+    tmp_path: Path, series: Path
+) -> None:
     """Each snapshot as if it were all there is."""
     for number, snapshot in enumerate(sorted(series.glob("*.jsonl"))):
         folder = tmp_path / str(number)

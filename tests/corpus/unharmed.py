@@ -24,9 +24,18 @@ from stemma.derive.usage import STATE_OWNER_INFERRED, STATE_SHARED
 Row = dict[str, Any]
 Dump = dict[str, list[Row]]
 _WORD = re.compile(r"[\w@.\-:<>/\ufffd]+")
-_CALL = re.compile(rb'"(?:id|tool_use_id|toolUseId|sourceToolUseID|parentToolUseID)"\s*:\s*"([^"]+)"|<tool-use-id>([^<]+)<')
+_CALL = re.compile(
+    rb'"(?:id|tool_use_id|toolUseId|sourceToolUseID|parentToolUseID)"\s*:\s*"([^"]+)"|<tool-use-id>([^<]+)<'
+)
 _OFFSETS = ("offset", "winner_offset", "first_offset", "last_offset", "result_offset")
-_CARRIED = {"turn.started", "turn.completed", "turn.failed", "session.started", "subagent.started", "skill.activated"}
+_CARRIED = {
+    "turn.started",
+    "turn.completed",
+    "turn.failed",
+    "session.started",
+    "subagent.started",
+    "skill.activated",
+}
 _THREAD = {"status", "status_reason", "status_grade", "status_basis", "status_at"}
 
 
@@ -71,7 +80,10 @@ class Zone(NamedTuple):
 def zone_of(path: str, before: bytes, after: bytes) -> Zone:
     """The zone of a damage."""
     old, new = before.split(b"\n"), after.split(b"\n")
-    first = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    first = next(
+        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
+        min(len(old), len(new)),
+    )
     room = min(len(old), len(new)) - first
     ends = zip(reversed(old), reversed(new), strict=False)
     last = min(next((i for i, (a, b) in enumerate(ends) if a != b), room), room)
@@ -135,7 +147,9 @@ class Comparison:
         prompts, agents, runs = set(), set(), set()
         for dump, new in ((self.before, False), (self.after, True)):
             for row in dump.get("claims", ()):
-                mine = row["source"]["path"] == self.zone.path and self.zone.holds(row["offset"], new=new)
+                mine = row["source"]["path"] == self.zone.path and self.zone.holds(
+                    row["offset"], new=new
+                )
                 if row["kind"] == "spawn_block" and mine:
                     prompts.add(row["link"])
                 if mine and row["kind"] in ("dispatch", "run_state"):
@@ -143,7 +157,9 @@ class Comparison:
                 if mine or row["link"] in self.zone.calls:
                     agents.add(row["subject"])
             for row in dump.get("participations", ()):
-                if row["source"]["path"] == self.zone.path or row["prompt_digest"] in prompts - {""}:
+                if row["source"]["path"] == self.zone.path or row["prompt_digest"] in prompts - {
+                    ""
+                }:
                     agents.add(row["agent"])
         for dump in (self.before, self.after):
             agents |= {row["subject"] for row in dump.get("claims", ()) if row["link"] in runs}
@@ -163,7 +179,9 @@ class Comparison:
         if table in ("usage", "edges", "relationships"):
             return
         sides = [
-            Counter(_text(row) for row in dump.get(table, ()) if not only_foreign or self._foreign(row))
+            Counter(
+                _text(row) for row in dump.get(table, ()) if not only_foreign or self._foreign(row)
+            )
             for dump in (self.before, self.after)
         ]
         self._note(table, sides[0], sides[1])
@@ -216,14 +234,24 @@ class Comparison:
             found: Counter[str] = Counter()
             for row in dump.get("event_segments", ()):
                 for event in () if self._foreign(row) else row["body"]:
-                    values = event if isinstance(event, dict) else dict(zip(_EVENT, event, strict=False))
+                    values = (
+                        event if isinstance(event, dict) else dict(zip(_EVENT, event, strict=False))
+                    )
                     place = self.zone.maps(values["offset"]) if new else values["offset"]
                     inside = self.zone.holds(values["offset"], new=new)
                     if inside or place in affected or _word_of(values["type"]) in _CARRIED:
                         continue
                     kept = ("type", "length", "uuid", "subject", "name", "summary")
                     agent = _plain(values["agent"])
-                    found[_text({"offset": place, "agent": agent, **{k: _plain(values.get(k, "")) for k in kept}})] += 1
+                    found[
+                        _text(
+                            {
+                                "offset": place,
+                                "agent": agent,
+                                **{k: _plain(values.get(k, "")) for k in kept},
+                            }
+                        )
+                    ] += 1
             sides.append(found)
         self._note("events", sides[0], sides[1])
 
@@ -244,7 +272,11 @@ class Comparison:
     def _claims(self) -> None:
         def excused(row: Row) -> bool:
             named = self._named(row["subject"], row["link"])
-            return named or row["kind"] in ("inline_root", "lineage", "recorded_total") or row["session"] in ("", None)
+            return (
+                named
+                or row["kind"] in ("inline_root", "lineage", "recorded_total")
+                or row["session"] in ("", None)
+            )
 
         self._same("claims", ("kind", "subject", "offset", "grade", "link", "body"), excused)
 
@@ -256,7 +288,11 @@ class Comparison:
             for row in before:
                 if self._named(row["message_id"]) or row["claim"]["via"] == "search":
                     continue
-                claim = {k: v for k, v in row["claim"].items() if k not in (*_OFFSETS, "agent", "session", "at")}
+                claim = {
+                    k: v
+                    for k, v in row["claim"].items()
+                    if k not in (*_OFFSETS, "agent", "session", "at")
+                }
                 found[_text({**{k: row[k] for k in rows if k != "claim"}, "claim": claim})] += 1
             sides.append(found)
         self._note("usage_claims", sides[0], sides[1])
@@ -272,7 +308,17 @@ class Comparison:
         self._same("turns", fields, lambda row: row["origin"] == "unknown")
 
     def _tool_executions(self) -> None:
-        fields = ("offset", "tool_use", "agent", "name", "action", "target", "exit_code", "result_bytes", "result_offset")
+        fields = (
+            "offset",
+            "tool_use",
+            "agent",
+            "name",
+            "action",
+            "target",
+            "exit_code",
+            "result_bytes",
+            "result_offset",
+        )
         excused = lambda row: self._named(row["tool_use"]) or not row["tool_use"]  # noqa: E731
         self._same("tool_executions", fields, excused)
         # The marker of an interrupt says how the latest refused call really ended: either may be in the zone.
@@ -281,30 +327,48 @@ class Comparison:
         self._same("tool_executions", fields, lambda row: excused(row) or row["status"] in refused)
 
     def _compactions(self) -> None:
-        self._same("compactions", ("offset", "uuid", "agent", "trigger", "tokens_before"), lambda _row: False)
+        self._same(
+            "compactions",
+            ("offset", "uuid", "agent", "trigger", "tokens_before"),
+            lambda _row: False,
+        )
 
     # ------------------------------------------------------------------ facts
 
     def _sessions(self) -> None:
-        old, new = ({row["session"]: row for row in dump.get("sessions", ())} for dump in (self.before, self.after))
+        old, new = (
+            {row["session"]: row for row in dump.get("sessions", ())}
+            for dump in (self.before, self.after)
+        )
         for session, row in old.items():
             if session not in new:
                 if self._records(session) > self.zone.old:
                     self.wrong.append(f"sessions: lost {session}")
             elif session not in self._touched and new[session] != row:
                 self.wrong.append(f"sessions: changed {_text(row)} to {_text(new[session])}")
-        self.wrong.extend(f"sessions: new {one}" for one in set(new) - set(old) if one not in self._touched)
+        self.wrong.extend(
+            f"sessions: new {one}" for one in set(new) - set(old) if one not in self._touched
+        )
 
     def _records(self, session: str) -> int:
-        return sum(row["conversation"] for row in self.before["participations"] if row["session"] == session)
+        return sum(
+            row["conversation"]
+            for row in self.before["participations"]
+            if row["session"] == session
+        )
 
     def _agents(self) -> None:
         old, new = (
-            {(row["session"], row["agent"]): row for row in dump.get("agents", ())} for dump in (self.before, self.after)
+            {(row["session"], row["agent"]): row for row in dump.get("agents", ())}
+            for dump in (self.before, self.after)
         )
         for key, row in old.items():
             if key not in new:
-                held = sum(p["records"] for p in self.before["participations"] if (p["session"], p["agent"]) == key)
+                held = sum(
+                    p["records"]
+                    for p in self.before["participations"]
+                    if (p["session"], p["agent"]) == key
+                )
                 if held > self.zone.old and not key[1].startswith("inline-"):
                     self.wrong.append(f"agents: lost {key}")
                 continue
@@ -312,7 +376,9 @@ class Comparison:
             if key[0] in self._touched:
                 differing -= set(row) if key[1] in self._joined else _THREAD
             if differing:
-                self.wrong.append(f"agents: {key} differs in {differing}: {_text(row)} to {_text(new[key])}")
+                self.wrong.append(
+                    f"agents: {key} differs in {differing}: {_text(row)} to {_text(new[key])}"
+                )
         for key in set(new) - set(old):
             if key[0] not in self._touched or key[1] not in self._joined:
                 self.wrong.append(f"agents: new {key}")
@@ -338,9 +404,14 @@ class Comparison:
         return row if self._foreign(row) else {**row, "offset": self.zone.maps(row["offset"])}
 
     def _workflow_runs(self) -> None:
-        old, new = ({(r["session"], r["run"]): r for r in dump.get("workflow_runs", ())} for dump in (self.before, self.after))
+        old, new = (
+            {(r["session"], r["run"]): r for r in dump.get("workflow_runs", ())}
+            for dump in (self.before, self.after)
+        )
         for key in set(old) | set(new):
-            excused = key[0] in self._touched and (self._named(key[1]) or self._named(*_calls(old.get(key), new.get(key))))
+            excused = key[0] in self._touched and (
+                self._named(key[1]) or self._named(*_calls(old.get(key), new.get(key)))
+            )
             if not excused and old.get(key) != new.get(key) and key[1] not in self._joined:
                 self.wrong.append(f"workflow_runs: {key} {old.get(key)} {new.get(key)}")
 
@@ -355,13 +426,21 @@ class Comparison:
             if not self._named(message) and sides[0].get(message) != sides[1].get(message):
                 if message.startswith("sha256:"):
                     continue
-                self.wrong.append(f"usage: {message} {sides[0].get(message)} {sides[1].get(message)}")
+                self.wrong.append(
+                    f"usage: {message} {sides[0].get(message)} {sides[1].get(message)}"
+                )
 
     def _counted(self, row: Row) -> Row:
         """A row of usage without what a tie of copies, or a search count in the zone, may decide otherwise."""
         row = {**row, "agent": _plain(row["agent"])}
         if row["state"] & STATE_SHARED and b"sessionId" in self.zone.text:
-            row = {**row, "session": "", "agent": "", "state": row["state"] & ~STATE_OWNER_INFERRED, "first_at": 0}
+            row = {
+                **row,
+                "session": "",
+                "agent": "",
+                "state": row["state"] & ~STATE_OWNER_INFERRED,
+                "first_at": 0,
+            }
             row.pop("instance")
         if b"searchCount" in self.zone.text:
             row["web_searches"] = 0
@@ -375,7 +454,11 @@ class Comparison:
 
     def _lineage(self) -> None:
         sides = [
-            Counter(_text(row) for row in dump.get("lineage", ()) if not {row["session"], row["origin"]} & self._touched)
+            Counter(
+                _text(row)
+                for row in dump.get("lineage", ())
+                if not {row["session"], row["origin"]} & self._touched
+            )
             for dump in (self.before, self.after)
         ]
         self._note("lineage", sides[0], sides[1])

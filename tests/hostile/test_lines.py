@@ -17,7 +17,11 @@ MEGABYTE = 1_000_000
 BOM = b"\xef\xbb\xbf"
 HUGE = 10**30
 MOST_RSS = 200 << 20
-SNAPSHOT: Record = {"type": "file-history-snapshot", "messageId": "x", "snapshot": {"files": "y" * 3000}}
+SNAPSHOT: Record = {
+    "type": "file-history-snapshot",
+    "messageId": "x",
+    "snapshot": {"files": "y" * 3000},
+}
 MEASURE = """
 import resource, sys
 from pathlib import Path
@@ -59,7 +63,9 @@ def test_a_line_of_five_megabytes_is_read(tmp_path: Path) -> None:
     check(tmp_path, [asked([image]), answer, said("msg_2", counters(1, 3))], 10)
 
 
-def test_a_line_over_the_limit_is_passed_over_and_stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_over_the_limit_is_passed_over_and_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With its place and length; what stands around it is read."""
     assert tail.read_blocks.__kwdefaults__ is not None
     monkeypatch.setitem(tail.read_blocks.__kwdefaults__, "line_limit", 4096)
@@ -72,7 +78,9 @@ def test_a_line_over_the_limit_is_passed_over_and_stored(tmp_path: Path, monkeyp
 def test_line_ends_and_marks_of_other_systems_are_no_faults(tmp_path: Path) -> None:
     """CRLF, a mark on every line, several marks, blank lines."""
     lines = [BOM + plain(f"msg_{n}") + b"\r\n" for n in range(3)]
-    check(tmp_path, [*lines, b"\r\n", b" \t\n", BOM + BOM + plain("msg_9") + b"\r\n", BOM + b"\n"], 20)
+    check(
+        tmp_path, [*lines, b"\r\n", b" \t\n", BOM + BOM + plain("msg_9") + b"\r\n", BOM + b"\n"], 20
+    )
 
 
 def test_glued_records_are_all_read(tmp_path: Path) -> None:
@@ -88,19 +96,37 @@ def test_a_line_of_very_many_objects_is_bounded(tmp_path: Path) -> None:
     assert database.faults()[0].length > MEGABYTE
 
 
-@pytest.mark.parametrize("text", [b"\\ud800", b"\\udfff\\ud800", b"\\u0000", b"\xff\xfe", b"\xed\xa0\x80", b"\x1b[31m"])
+@pytest.mark.parametrize(
+    "text", [b"\\ud800", b"\\udfff\\ud800", b"\\u0000", b"\xff\xfe", b"\xed\xa0\x80", b"\x1b[31m"]
+)
 @pytest.mark.parametrize("field", ["text", "model", "id", "cwd"])
-def test_texts_that_no_encoding_knows_keep_their_record(tmp_path: Path, text: bytes, field: str) -> None:
+def test_texts_that_no_encoding_knows_keep_their_record(
+    tmp_path: Path, text: bytes, field: str
+) -> None:
     """Lone surrogates, NULs, bytes that are no UTF-8, control characters: in a text, a model, an id, a folder."""
-    bare = plain("msg_1", content=[{"type": "text", "text": "@text"}], model="@model", cwd="@cwd").replace(
-        b'"msg_1"', b'"@id"', 1
-    )
+    bare = plain(
+        "msg_1", content=[{"type": "text", "text": "@text"}], model="@model", cwd="@cwd"
+    ).replace(b'"msg_1"', b'"@id"', 1)
     row = bare.replace(b"@" + field.encode(), text)
     database = check(tmp_path, [row + b"\n", said("msg_2", counters(1, 3))], 8)
     json.dumps(database.dump(), default=str).encode()
 
 
-ODD = ("a\nb", "a\0b", "a\ud800b", "main", " ", "\ufeff", "x" * 9000, "'\"", "%s", "../x", "\U0001f642", "[]", "null")
+ODD = (
+    "a\nb",
+    "a\0b",
+    "a\ud800b",
+    "main",
+    " ",
+    "\ufeff",
+    "x" * 9000,
+    "'\"",
+    "%s",
+    "../x",
+    "\U0001f642",
+    "[]",
+    "null",
+)
 
 
 @pytest.mark.parametrize("odd", ODD)
@@ -112,16 +138,38 @@ def test_any_text_may_be_an_id(tmp_path: Path, odd: str) -> None:
     tree: dict[str, list[Record | bytes] | Record] = {
         "p/s1.jsonl": [
             asked(sessionId=odd, uuid=odd, cwd=odd, gitBranch=odd),
-            said(odd, counters(1, 2), sessionId=odd, request=odd, content=[spawn], model=odd, uuid="u1"),
-            said(odd, counters(1, 9), sessionId=odd, request=odd, content=[spawn], model=odd, uuid="u2"),
-            answered(odd, {"agentId": odd, "status": "completed", "runId": odd, "taskId": odd}, sessionId=odd),
+            said(
+                odd,
+                counters(1, 2),
+                sessionId=odd,
+                request=odd,
+                content=[spawn],
+                model=odd,
+                uuid="u1",
+            ),
+            said(
+                odd,
+                counters(1, 9),
+                sessionId=odd,
+                request=odd,
+                content=[spawn],
+                model=odd,
+                uuid="u2",
+            ),
+            answered(
+                odd,
+                {"agentId": odd, "status": "completed", "runId": odd, "taskId": odd},
+                sessionId=odd,
+            ),
             {"type": odd, "subtype": odd, "sessionId": odd},
         ],
         "p/s1/subagents/agent-file.jsonl": [
             asked("go", isSidechain=True, agentId=odd, sessionId=odd),
             said("msg_2", counters(1, 70), isSidechain=True, agentId=odd, sessionId=odd),
         ],
-        "p/s1/subagents/workflows/wf/journal.jsonl": [{"type": "started", "agentId": odd, "label": odd}],
+        "p/s1/subagents/workflows/wf/journal.jsonl": [
+            {"type": "started", "agentId": odd, "label": odd}
+        ],
     }
     database = read(tmp_path, tree)
     assert {key: one["output"] for key, one in database.by("session", "agent").items()} == {
@@ -139,11 +187,16 @@ def test_an_agent_called_main_is_not_the_main_thread(tmp_path: Path) -> None:
     """By its file's name, its records and its sidecar."""
     tree: dict[str, list[Record | bytes] | Record] = {
         "p/s1.jsonl": [asked(), said("msg_1", counters(1, 5))],
-        "p/s1/subagents/agent-main.jsonl": [said("msg_2", counters(1, 70), isSidechain=True, agentId="main")],
+        "p/s1/subagents/agent-main.jsonl": [
+            said("msg_2", counters(1, 70), isSidechain=True, agentId="main")
+        ],
         "p/s1/subagents/agent-main.meta.json": {"agentType": "x"},
     }
     database = read(tmp_path, tree)
-    assert {key[0]: one["output"] for key, one in database.by("agent").items()} == {"main": 5, "agent-main": 70}
+    assert {key[0]: one["output"] for key, one in database.by("agent").items()} == {
+        "main": 5,
+        "agent-main": 70,
+    }
     assert database.neutral()["sessions"][0]["agents"][0]["type"] == "x"
 
 
@@ -153,19 +206,39 @@ def test_sessions_of_other_case_are_other_sessions(tmp_path: Path) -> None:
         "p/abc.jsonl": [said("msg_1", counters(1, 2), sessionId="abc")],
         "p/other.jsonl": [said("msg_2", counters(1, 3), sessionId="ABC")],
     }
-    assert {key[0]: one["output"] for key, one in read(tmp_path, tree).by("session").items()} == {"abc": 2, "ABC": 3}
+    assert {key[0]: one["output"] for key, one in read(tmp_path, tree).by("session").items()} == {
+        "abc": 2,
+        "ABC": 3,
+    }
 
 
 def test_empty_texts_everywhere_are_what_is_missing(tmp_path: Path) -> None:
     """Ids fall back, types are unknown, nothing is lost."""
     empty = dict.fromkeys(
-        ("uuid", "parentUuid", "timestamp", "sessionId", "agentId", "requestId", "cwd", "gitBranch", "version", "slug"), ""
+        (
+            "uuid",
+            "parentUuid",
+            "timestamp",
+            "sessionId",
+            "agentId",
+            "requestId",
+            "cwd",
+            "gitBranch",
+            "version",
+            "slug",
+        ),
+        "",
     )
     rows: list[Record | bytes] = [
         {"type": "", **empty},
         asked("", **empty),
         said("", counters(1, 5), model="", stop="", content="", **empty),
-        said("msg_2", counters(1, 6), content=[{"type": "", "id": "", "name": "", "input": ""}, called("", "")], **empty),
+        said(
+            "msg_2",
+            counters(1, 6),
+            content=[{"type": "", "id": "", "name": "", "input": ""}, called("", "")],
+            **empty,
+        ),
         answered("", "", **empty),
         {"type": "system", "subtype": "", **empty},
     ]
@@ -174,9 +247,16 @@ def test_empty_texts_everywhere_are_what_is_missing(tmp_path: Path) -> None:
 
 def test_numbers_beyond_64_bits_raise_nothing(tmp_path: Path) -> None:
     """In every field whose number reaches the database."""
-    usage = counters(1, 2, server_tool_use={"web_search_requests": HUGE}, iterations=[{"input_tokens": HUGE}])
+    usage = counters(
+        1, 2, server_tool_use={"web_search_requests": HUGE}, iterations=[{"input_tokens": HUGE}]
+    )
     compact = {"trigger": "auto", "preTokens": HUGE, "postTokens": -HUGE, "durationMs": HUGE}
-    failed = {"type": "tool_result", "tool_use_id": "t2", "is_error": True, "content": f"Exit code {HUGE}"}
+    failed = {
+        "type": "tool_result",
+        "tool_use_id": "t2",
+        "is_error": True,
+        "content": f"Exit code {HUGE}",
+    }
     rows: list[Record | bytes] = [
         said("msg_1", usage, costUSD=1e30, content=[called("t1", "WebSearch")]),
         answered("t1", {"searchCount": HUGE}),
@@ -190,7 +270,9 @@ def test_numbers_beyond_64_bits_raise_nothing(tmp_path: Path) -> None:
     ]
     tree: dict[str, list[Record | bytes] | Record] = {
         "p/s1.jsonl": rows,
-        "p/s1/subagents/agent-a1.jsonl": [said("msg_4", counters(1, 1), isSidechain=True, agentId="a1")],
+        "p/s1/subagents/agent-a1.jsonl": [
+            said("msg_4", counters(1, 1), isSidechain=True, agentId="a1")
+        ],
         "p/s1/subagents/agent-a1.meta.json": {"spawnDepth": HUGE, "agentType": "x"},
     }
     database = read(tmp_path, tree)
@@ -216,7 +298,16 @@ TIMES = (
 def test_absurd_times_cost_nothing(tmp_path: Path, time: str) -> None:
     """Out of range, before the epoch, in other calendars or none."""
     call = said("msg_1", counters(1, 5), content=[called("t1")], timestamp=time)
-    check(tmp_path, [asked(timestamp=time), call, answered("t1", timestamp=time), said("msg_2", counters(1, 3))], 8)
+    check(
+        tmp_path,
+        [
+            asked(timestamp=time),
+            call,
+            answered("t1", timestamp=time),
+            said("msg_2", counters(1, 3)),
+        ],
+        8,
+    )
 
 
 def history(path: Path, megabytes: int) -> int:
@@ -257,9 +348,19 @@ def test_a_file_of_600_megabytes_takes_little_memory(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_pathological_line_does_not_cost_its_square(tmp_path: Path) -> None:
     """Texts on which a pattern could backtrack without end, as prompts, commands and ids."""
-    words = ("token" * 40_000, "eyJ-" * 50_000, 'password="' * 20_000, "-secret-" * 25_000, "}{" * 100_000, "[" * 100_000)
+    words = (
+        "token" * 40_000,
+        "eyJ-" * 50_000,
+        'password="' * 20_000,
+        "-secret-" * 25_000,
+        "}{" * 100_000,
+        "[" * 100_000,
+    )
     rows: list[Record | bytes] = []
     for number, word in enumerate(words):
-        rows += [asked(word), said(f"msg_{number}", counters(1, 1), content=[called(word, "Bash", command=word)])]
+        rows += [
+            asked(word),
+            said(f"msg_{number}", counters(1, 1), content=[called(word, "Bash", command=word)]),
+        ]
         rows.append({**asked("x"), "agentId": f"/{word}"})
     check(tmp_path, rows, len(words))

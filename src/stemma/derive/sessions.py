@@ -83,8 +83,8 @@ def derive_session(
         return None
     main = [one for one in parts if one.part.agent == MAIN and one.part.conversation]
     own = main or parts
-    last = sorted(own, key=lambda one: (one.part.last_at, one.source, one.generation))
-    first = sorted(own, key=lambda one: (one.part.first_at or 1 << 62, one.source, one.generation))
+    last = sorted(own, key=lambda one: (one.part.last_at, *_place(one)))
+    first = sorted(own, key=lambda one: (one.part.first_at or 1 << 62, *_place(one)))
     counted = latest_parts(main)
     titled = max(
         (one for one in reversed(last) if one.part.title_rank),
@@ -118,6 +118,10 @@ def derive_session(
         root_session=_stated(first, "root_session"),
         completeness="main" if main else "no-main",
     )
+
+
+def _place(one: SourcedPart) -> tuple[str, int, str]:
+    return one.source, one.generation, one.part.agent
 
 
 def _stated(parts: object, field: str) -> str:

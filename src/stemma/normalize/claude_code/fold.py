@@ -58,7 +58,9 @@ def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]])
     for offset, line in lines:
         if not line:
             continue
-        if line[-1] != _BRACE:  # white space behind a record may be read apart from it: it is no part of it
+        if (
+            line[-1] != _BRACE
+        ):  # white space behind a record may be read apart from it: it is no part of it
             line = line.rstrip(b" \t\r\x00")  # noqa: PLW2901 - the line without it
         try:
             record = decode.decode(line)

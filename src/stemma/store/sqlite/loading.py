@@ -288,10 +288,18 @@ class Loading:
         )
         return [subject for (subject,) in rows]
 
+    def is_headless(self, session: str) -> bool:
+        """Whether a program drives the client, as far as any source of the session's main thread says."""
+        found = self._connection.execute(
+            "SELECT max(headless) FROM participations WHERE session = ? AND agent = ?",
+            (self._names.find(session), self._names.find(MAIN)),
+        ).get
+        return bool(found)
+
     def unfinished(self, session: str) -> list[str]:
         """Agents of a session whose end may depend on its main thread."""
         rows = self._connection.execute(
-            "SELECT agent FROM agents WHERE session = ? AND (status IN ('working', 'waiting', 'unknown') OR "
+            "SELECT agent FROM agents WHERE session = ? AND (status IN ('working', 'waiting', 'unknown') OR runs > 1 OR "
             "status_basis IN ('the client''s process ended', "
             "'a headless client of this version ends with its main turn'))",
             (self._names.find(session),),

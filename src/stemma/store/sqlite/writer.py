@@ -51,7 +51,8 @@ class Touched(Struct):
         sessions: Sessions with new participations.
         runs: Sessions and workflow runs.
         lineages: Sessions with new lineage claims.
-        main_threads: Sessions whose main thread changed in a way that ends agents.
+        main_threads: Sessions whose main thread changed in a way that may end agents; true: whoever drives the client,
+            false: only if a program does.
         shrunk: Claims were taken back.
     """
 
@@ -63,7 +64,7 @@ class Touched(Struct):
     sessions: dict[str, None] = field(default_factory=dict)
     runs: dict[tuple[str, str], None] = field(default_factory=dict)
     lineages: dict[str, None] = field(default_factory=dict)
-    main_threads: dict[str, None] = field(default_factory=dict)
+    main_threads: dict[str, bool] = field(default_factory=dict)
     shrunk: bool = False
 
     def __bool__(self) -> bool:
@@ -243,7 +244,7 @@ class Writer:
         for session, agent in self.connection.execute(
             "SELECT session, agent FROM participations WHERE source = ? AND generation = ?", key
         ):
-            self._touch_part(self.names.text(session), self.names.text(agent), main_changed=True)
+            self._touch_part(self.names.text(session), self.names.text(agent), None, None)
         for session, subject, kind, link in self.connection.execute(
             "SELECT session, subject, kind, link FROM claims WHERE source = ? AND generation = ?",
             key,
@@ -358,7 +359,7 @@ class Writer:
             held = None if fresh else self.loading.participation(numbers, key)
             new = part if held is None else extended(held, part)
             rows.append(participation_row(numbers, key, new, self.names.id))
-            self._touch_part(session, agent, main_changed=agent == MAIN and _ends_agents(held, new))
+            self._touch_part(session, agent, held, new)
         self.put("participations", rows)
 
     def _record_kinds(self, key: tuple[int, int], found: Normalized, *, fresh: bool) -> None:
@@ -391,11 +392,17 @@ class Writer:
 
     # ------------------------------------------------------------------ what is touched
 
-    def _touch_part(self, session: str, agent: str, *, main_changed: bool) -> None:
+    def _touch_part(
+        self, session: str, agent: str, held: Participation | None, new: Participation | None
+    ) -> None:
+        """Note that a participation changed: agents may depend on that of the main thread."""
         self.touched.sessions[session] = None
         self.touched.agents[session, agent] = None
-        if main_changed:
-            self.touched.main_threads[session] = None
+        if agent == MAIN:
+            surely = held is None or new is None or _ends(held) != _ends(new)
+            if surely or _turn_state(held) != _turn_state(new):
+                known = self.touched.main_threads.get(session, False)
+                self.touched.main_threads[session] = surely or known
 
     def _touch_claim(self, session: str, subject: str, kind: ClaimKind, link: str) -> None:
         touched = self.touched
@@ -424,11 +431,13 @@ def _link(claim: Claim) -> str:
     return claim.body.prompt if claim.kind is ClaimKind.SPAWN_BLOCK else claim.body.tool_use
 
 
-def _ends_agents(held: Participation | None, new: Participation) -> bool:
-    """Whether the main thread changed in something that an agent's end may depend on."""
-    before = (held.process_ended_at, *_turn_state(held)) if held is not None else (0, "", "", 0)
-    return before != (new.process_ended_at, *_turn_state(new))
+def _ends(part: Participation) -> tuple[int, bool]:
+    """What an agent's end may depend on, whoever drives the client."""
+    return part.process_ended_at, bool(part.status)
 
 
-def _turn_state(part: Participation) -> tuple[str, str, int]:
-    return (part.status, part.status_reason, part.status_at) if part.headless else ("", "", 0)
+def _turn_state(part: Participation | None) -> tuple[object, ...]:
+    """What it may depend on where a program drives the client, as this or another source may state."""
+    if part is None:
+        return ()
+    return part.status, part.status_reason, part.status_at, part.version, part.headless
