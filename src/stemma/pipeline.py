@@ -219,9 +219,10 @@ class Ingest:
             elif isinstance(piece, OversizeLine):
                 fault = LineFault(piece.offset, piece.length, "oversize", "")
                 found, digest = Normalized(faults=[fault], state=state), piece.digest
-            elif piece.data and self._adapter.is_whole(piece.data):
-                found = self._adapter.normalize(file.placement, state, [(piece.offset, piece.data)])
-                digest = digest.extend(piece.data)
+            elif self._adapter.is_whole(tail := piece.data.rstrip(b" \t\r")):
+                # White space behind a record is left with the newline that may follow: it may come later than the record.
+                found = self._adapter.normalize(file.placement, state, [(piece.offset, tail)])
+                digest, pending = digest.extend(tail), piece.length - len(tail)
             else:
                 pending = piece.length
                 continue

@@ -44,7 +44,6 @@ session 5b8c1f0e-2a47-4c19-9d36-7e0f4a61c2d8
 /home/ada/checkout · retry-payments · opus-5-5 · claude-code 2.1.332 cli
 2026-11-18 09:12 to 2026-11-18 09:24 · active 39s of 12m42s · 4 prompts · 1 compaction
 146,928 tokens in 16 responses, all agents together
-cleared into c4e7a913-6d58-4b02-8f21-9ab35d70e614 · observed: first session id of the process
 forked into c4e7a913-6d58-4b02-8f21-9ab35d70e614 · 3 responses inherited · observed: records name the requesting session
 
 AGENT                                  MODEL      STATUS                TOKENS  EDGE                     ID

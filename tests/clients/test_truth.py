@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from stemma.model.evidence import Grade
 from tests.builders.reading import Database
 from tests.builders.shared import SHARED, each, need
+
+from stemma.model.evidence import Grade
 
 TRUTHS = each("rig-data/[0-9]*/*/truth.json")
 REAL = ("task", "fork", "workflow")

@@ -61,7 +61,7 @@ def fractions_are_an_anomaly() -> Case:
 
 def not_a_number_is_an_anomaly() -> Case:
     """Rule 9: NaN and infinity, which only Python's own JSON reads, are no counters."""
-    rows = [
+    rows: list[Record | bytes] = [
         line(said(usage=counters(5, float("nan")), sessionId="s1", timestamp=at(0))),
         line(said("msg_2", counters(float("inf"), 5), sessionId="s1", timestamp=at(0))),
         said("msg_3", counters("NaN", 5)),

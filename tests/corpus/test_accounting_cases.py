@@ -7,7 +7,6 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-
 from tests.builders.reading import Database
 from tests.builders.records import write
 from tests.builders.shared import each

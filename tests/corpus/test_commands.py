@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-
-from stemma.model.usage import BUCKETS
 from tests.builders.commands import Commands
 from tests.builders.reading import Database
 from tests.builders.records import write
 from tests.builders.shared import each
 from tests.corpus import cases_counters, cases_files, cases_identity
 from tests.corpus.cases import Maker
+
+from stemma.model.usage import BUCKETS
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

@@ -9,14 +9,26 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from tests.builders.reading import Database
+from tests.builders.records import (
+    Record,
+    answered,
+    asked,
+    at,
+    called,
+    counters,
+    line,
+    said,
+    split,
+    write,
+)
+from tests.builders.shared import need
+from tests.corpus.damage import DOCUMENTS, LINES, OTHERS, Damage, walk
+from tests.corpus.unharmed import Comparison, Dump
+from tests.corpus.zone import Zone, zone_of
 
 from stemma.model.source import Placement, SourceKind
 from stemma.normalize.claude_code.adapter import ClaudeCode
-from tests.builders.reading import Database
-from tests.builders.records import answered, asked, at, called, counters, line, said, split, write
-from tests.builders.shared import need
-from tests.corpus.damage import DOCUMENTS, LINES, OTHERS, Damage, walk
-from tests.corpus.unharmed import Comparison, Dump, Zone, zone_of
 
 FEW = (
     "2.1.332/subagent",
@@ -156,7 +168,7 @@ def test_damage_to_any_session_of_the_corpus_stays_where_it_is(tmp_path: Path, n
 
 ADVISOR = {"type": "advisor_message", "model": "m", "input_tokens": 1}
 PLACE = Placement(SourceKind.MAIN, "p", "s1", "", "", "p/s1.jsonl")
-TREE = {
+TREE: dict[str, list[Record | bytes]] = {
     "p/s1.jsonl": [
         asked("look", cwd="/w", gitBranch="main", promptId="x"),
         said(
@@ -299,7 +311,7 @@ def test_a_wrong_type_elsewhere_leaves_counters_and_calls(tmp_path: Path) -> Non
 
 def test_a_sidecar_s_field_of_the_wrong_type_costs_that_field_alone(tmp_path: Path) -> None:
     """Its other fields hold, and the fault is stored."""
-    tree = {
+    tree: dict[str, list[Record | bytes] | Record] = {
         **TREE,
         "p/s1/subagents/agent-a1.meta.json": {
             "agentType": 7,

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 from bench.corpus import CorpusSummary, generate
-
-from stemma.model.usage import BUCKETS
 from tests.builders.reading import Database
 from tests.builders.shared import each, need
 from tests.oracle import naive
+
+from stemma.model.usage import BUCKETS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,18 +15,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import msgspec
+from tests.corpus.zone import Zone
 
 from stemma.derive.usage import STATE_OWNER_INFERRED, STATE_SHARED
+from stemma.model.event import EventType
 
 Row = dict[str, Any]
 Dump = dict[str, list[Row]]
-_WORD = re.compile(r"[\w@.\-:<>/\ufffd]+")
-_CALL = re.compile(
-    rb'"(?:id|tool_use_id|toolUseId|sourceToolUseID|parentToolUseID)"\s*:\s*"([^"]+)"|<tool-use-id>([^<]+)<'
-)
+_FREE = {"generations", "message_sessions", "shared_sessions"}
 _OFFSETS = ("offset", "winner_offset", "first_offset", "last_offset", "result_offset")
 _CARRIED = {
     "turn.started",
@@ -37,73 +37,6 @@ _CARRIED = {
     "skill.activated",
 }
 _THREAD = {"status", "status_reason", "status_grade", "status_basis", "status_at"}
-
-
-class Zone(NamedTuple):
-    """What differs between two versions of a file.
-
-    Attributes:
-        path: The file.
-        start: Where it begins in both.
-        end: Where it ends in the new version.
-        shift: How much further on in the new version everything behind it stands.
-        lines: Lines in it, of both versions.
-        named: Words in it, of both versions.
-        calls: Tool calls in it, of both versions.
-        old: Lines of the old version in it.
-        stated: Every record in it says which session it belongs to.
-        text: Its bytes, of both versions.
-    """
-
-    path: str
-    start: int
-    end: int
-    shift: int
-    lines: int
-    named: frozenset[str]
-    calls: frozenset[str]
-    old: int
-    stated: bool
-    text: bytes
-
-    def maps(self, offset: int) -> int:
-        """The old place of a new place; -2 for one in the zone."""
-        if offset < self.start:
-            return offset
-        return offset - self.shift if offset >= self.end else -2
-
-    def holds(self, offset: int, *, new: bool) -> bool:
-        """Whether a place is in the zone."""
-        return self.start <= offset < (self.end if new else self.end - self.shift)
-
-
-def zone_of(path: str, before: bytes, after: bytes) -> Zone:
-    """The zone of a damage."""
-    old, new = before.split(b"\n"), after.split(b"\n")
-    first = next(
-        (i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b),
-        min(len(old), len(new)),
-    )
-    room = min(len(old), len(new)) - first
-    ends = zip(reversed(old), reversed(new), strict=False)
-    last = min(next((i for i, (a, b) in enumerate(ends) if a != b), room), room)
-    start = sum(len(line) + 1 for line in new[:first])
-    shift = len(after) - len(before)
-    mine, theirs = old[first : len(old) - last], new[first : len(new) - last]
-    text = b"\n".join([*mine, *theirs])
-    end = start + sum(len(line) + 1 for line in theirs)
-    return Zone(
-        path,
-        start,
-        end,
-        shift,
-        len(mine) + len(theirs),
-        frozenset(_WORD.findall(text.decode("utf-8", "replace"))),
-        frozenset((a or b).decode("utf-8", "replace") for a, b in _CALL.findall(text)),
-        len(mine),
-        all(b'"sessionId":"' in line for line in [*mine, *theirs]),
-        text,
-    )
 
 
 class Comparison:
@@ -123,14 +56,10 @@ class Comparison:
         """Compare everything."""
         for table in sorted({*self.before, *self.after}):
             compare = getattr(self, f"_{table}", None)
-            if compare is None:
-                self._others(table)
-            else:
-                self._others(table, only_foreign=True)
+            self._others(table, only_foreign=compare is not None or table in _FREE)
+            if compare is not None:
                 compare()
         return self.wrong
-
-    # ------------------------------------------------------------------ what the zone may reach
 
     def _touched_sessions(self) -> set[str]:
         """Sessions that a record in the zone belongs to, by its own word or by what is carried forward."""
@@ -169,8 +98,6 @@ class Comparison:
     def _named(self, *words: object) -> bool:
         return any(word in self.zone.named or word in self.zone.calls for word in words if word)
 
-    # ------------------------------------------------------------------ rows of sources
-
     def _foreign(self, row: Row) -> bool:
         return "source" in row and row["source"]["path"] != self.zone.path
 
@@ -204,15 +131,12 @@ class Comparison:
             sides.append(rows)
         return sides[0], sides[1]
 
-    def _same(self, table: str, fields: tuple[str, ...], excused: Any) -> None:  # noqa: ANN401 - a predicate
+    def _same(self, table: str, fields: tuple[str, ...], excused: Callable[[Row], bool]) -> None:
         sides = [
             Counter(_text({k: _plain(row[k]) for k in fields}) for row in rows if not excused(row))
             for rows in self._mine(table)
         ]
         self._note(table, sides[0], sides[1])
-
-    def _generations(self) -> None:
-        pass
 
     def _record_kinds(self) -> None:
         fields = ("type", "subtype", "known", "count")
@@ -308,23 +232,17 @@ class Comparison:
         self._same("turns", fields, lambda row: row["origin"] == "unknown")
 
     def _tool_executions(self) -> None:
-        fields = (
-            "offset",
-            "tool_use",
-            "agent",
-            "name",
-            "action",
-            "target",
-            "exit_code",
-            "result_bytes",
-            "result_offset",
-        )
-        excused = lambda row: self._named(row["tool_use"]) or not row["tool_use"]  # noqa: E731
-        self._same("tool_executions", fields, excused)
-        # The marker of an interrupt says how the latest refused call really ended: either may be in the zone.
-        refused = ("denied", "interrupted")
-        fields = ("offset", "status", "reason")
-        self._same("tool_executions", fields, lambda row: excused(row) or row["status"] in refused)
+        def excused(row: Row) -> bool:
+            return self._named(row["tool_use"]) or not row["tool_use"]
+
+        def refused(row: Row) -> bool:
+            """The marker of an interrupt says how the latest refused call ended; either may be in the zone."""
+            return excused(row) or row["status"] in ("denied", "interrupted")
+
+        call = ("offset", "tool_use", "agent", "name", "action", "target")
+        result = ("exit_code", "result_bytes", "result_offset")
+        self._same("tool_executions", (*call, *result), excused)
+        self._same("tool_executions", ("offset", "status", "reason"), refused)
 
     def _compactions(self) -> None:
         self._same(
@@ -332,8 +250,6 @@ class Comparison:
             ("offset", "uuid", "agent", "trigger", "tokens_before"),
             lambda _row: False,
         )
-
-    # ------------------------------------------------------------------ facts
 
     def _sessions(self) -> None:
         old, new = (
@@ -446,12 +362,6 @@ class Comparison:
             row["web_searches"] = 0
         return row
 
-    def _message_sessions(self) -> None:
-        pass
-
-    def _shared_sessions(self) -> None:
-        pass
-
     def _lineage(self) -> None:
         sides = [
             Counter(
@@ -471,8 +381,6 @@ _EVENT = (
 
 
 def _word_of(kind: object) -> str:
-    from stemma.model.event import EventType  # noqa: PLC0415 - used here alone
-
     return EventType(kind).word if isinstance(kind, int) else str(kind)
 
 

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from stemma.collect import tail
 from tests.builders.reading import Database
 from tests.builders.records import Record, answered, asked, at, called, counters, line, said, write
+
+from stemma.collect import tail
 
 MEGABYTE = 1_000_000
 BOM = b"\xef\xbb\xbf"

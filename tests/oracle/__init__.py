@@ -1,0 +1,1 @@
+"""The independent reader of transcripts."""

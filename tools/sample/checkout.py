@@ -334,7 +334,7 @@ def a_fork_tries_another_way(origin: Origin) -> Files:
         fresh=210,
         output=233,
     )
-    turn_took(session, 4.4)
+    turn_took(session, 3.2)
     title(session, "Queue for failed payments")
     bill(session, origin.used + session.used, begins)
     return session_file(session)

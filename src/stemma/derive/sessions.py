@@ -24,7 +24,7 @@ class SessionFact(Struct, frozen=True):
         version: Client version, latest.
         entrypoint: How the client was started, latest.
         title: Title, else the first prompt.
-        title_basis: ``custom``, ``generated``, ``first prompt`` or empty.
+        title_basis: ``custom``, ``generated``, ``first prompt``, ``first command`` or empty.
         started_at: Earliest record, microseconds; 0 unknown.
         last_at: Latest record.
         prompts: Prompts by a person.
@@ -94,6 +94,7 @@ def derive_session(
     prompt = (
         next((one.part.first_prompt for one in first if one.part.first_prompt), "") if main else ""
     )
+    command = next((one.part.title for one in first if one.part.title), "") if main else ""
     projects = tuple(sorted({one.project for one in (main or parts)}))
     return SessionFact(
         session=session,
@@ -104,10 +105,10 @@ def derive_session(
         model=_stated(reversed(last), "model") if main else "",
         version=_stated(reversed(last), "version"),
         entrypoint=_stated(reversed(last), "entrypoint"),
-        title=titled.part.title if titled is not None else prompt,
+        title=titled.part.title if titled is not None else prompt or command,
         title_basis=_TITLE_BASES.get(titled.part.title_rank, "")
         if titled is not None
-        else "first prompt" * bool(prompt),
+        else _untitled(prompt, command),
         started_at=min((one.part.first_at for one in parts if one.part.first_at), default=0),
         last_at=max(one.part.last_at for one in parts),
         prompts=distinct.prompts if distinct else sum(one.part.prompts for one in counted),
@@ -122,6 +123,13 @@ def derive_session(
 
 def _place(one: SourcedPart) -> tuple[str, int, str]:
     return one.source, one.generation, one.part.agent
+
+
+def _untitled(prompt: str, command: str) -> str:
+    """What stands in for a title."""
+    if prompt:
+        return "first prompt"
+    return "first command" if command else ""
 
 
 def _stated(parts: object, field: str) -> str:
@@ -169,7 +177,7 @@ def derive_lineage(
     ]  # fmt: skip
     found.extend(
         Lineage(session, root, "clear", Grade.OBSERVED, "first session id of the process", 0)
-        for root in sorted(roots)
+        for root in sorted(roots - shared.keys())
         if root != session
     )
     return found

@@ -170,8 +170,8 @@ def _searches(stated: list[SourcedUsage]) -> int:
     return sum(first.values())
 
 
-def _locator(one: SourcedUsage) -> tuple[str, int, int, str, str]:
-    return (one.source, one.generation, one.claim.winner_offset, one.claim.session, one.claim.agent)
+def _locator(one: SourcedUsage) -> tuple[str, int, int, int]:
+    return (one.source, one.generation, one.claim.winner_offset, one.claim.offset)
 
 
 def _declared(group: list[SourcedUsage]) -> dict[str, str]:
@@ -245,11 +245,16 @@ def _owner(group: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> _
     return _Owner(ordered[0], Grade.INFERRED if inferred else Grade.DERIVED)
 
 
-def _preference(one: SourcedUsage) -> tuple[bool, int, int, int, str, int, int]:
+def _preference(one: SourcedUsage) -> tuple[bool, int, int, int, tuple[str, int, int, int]]:
     """Order in which claims win; the least is the winner."""
     claim = one.claim
-    return (claim.sidechain, -claim.output, -claim.total, claim.winner_at or _FOREVER, one.source, one.generation,
-            claim.winner_offset)  # fmt: skip
+    return (
+        claim.sidechain,
+        -claim.output,
+        -claim.total,
+        claim.winner_at or _FOREVER,
+        _locator(one),
+    )
 
 
 def _counted(

@@ -189,8 +189,8 @@ class Participation(Struct):
         entrypoint: How the client was started, last.
         model: Model of the latest response that is no synthetic message.
         type: Agent type that the records attribute to it, last.
-        title: Title, by rank and then last.
-        title_rank: 3 custom, 2 generated, 1 summary, 0 none.
+        title: Title, by rank and then last; without one, the first command that was typed.
+        title_rank: 3 custom, 2 generated, 0 none.
         first_prompt: Redacted start of the first prompt.
         prompt_digest: Digest of the first prompt's exact text, or empty.
         root_session: First session id of the process, where a record states one.
@@ -255,7 +255,7 @@ def extended(old: Participation, new: Participation, /) -> Participation:
         entrypoint=new.entrypoint or old.entrypoint,
         model=new.model or old.model,
         type=new.type or old.type,
-        title=new.title if new.title_rank >= max(old.title_rank, 1) else old.title,
+        title=new.title if new.title_rank >= max(old.title_rank, 1) else old.title or new.title,
         title_rank=max(old.title_rank, new.title_rank),
         first_prompt=old.first_prompt or new.first_prompt,
         prompt_digest=old.prompt_digest or new.prompt_digest,

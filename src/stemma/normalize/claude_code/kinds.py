@@ -90,6 +90,12 @@ ATTACHMENTS = frozenset(
         "hook_additional_context",
         "hook_system_message",
         "async_hook_response",
+        "opened_file_in_ide",
+        "selected_lines_in_ide",
+        "directory",
+        "date_change",
+        "plan_mode_exit",
+        "ultra_effort_enter",
     ]
 )
 """Kinds of ``attachment`` records."""

@@ -42,6 +42,8 @@ def open_turn(context: Context, origin: str, prompt: str) -> None:
         if summary and not part.first_prompt and origin != "command":
             part.first_prompt = summary
             part.prompt_digest = digest(prompt)
+    if origin == "command" and not part.title:
+        part.title = summary
     if context.state.queued and context.agent == MAIN and origin in ("human", "command"):
         part.headless = True
         context.state.queued = False
