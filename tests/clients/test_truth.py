@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.builders.commands import Commands
 from tests.builders.reading import Database
 from tests.builders.shared import SHARED, each, need
 
@@ -68,9 +69,12 @@ def check(
 def test_no_difference_is_found(
     tmp_path: Path, truth: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By the rig's own comparison: sessions, agents, usage and totals."""
-    database = Database(tmp_path / "stemma.db", truth.parent / "projects")
-    check(tmp_path, database.neutral(), truth, capsys)
+    """By the rig's own comparison of what ``stemma dump`` prints: sessions, agents, usage and totals."""
+    run = Commands(tmp_path)
+    run.json("ingest", truth.parent / "projects")
+    shape = run.json("dump")
+    assert shape == Database(run.database).neutral()
+    check(tmp_path, shape, truth, capsys)
 
 
 @pytest.mark.parametrize("truth", TRUTHS)

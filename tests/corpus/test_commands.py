@@ -90,7 +90,7 @@ def some(every: int) -> list[ParameterSet]:
     ]
 
 
-@pytest.mark.parametrize("maker", some(4))
+@pytest.mark.parametrize("maker", some(6))
 def test_every_command_agrees_about_a_case(tmp_path: Path, maker: Maker) -> None:
     """Totals, groups, sessions, trees and dump, cold and warm."""
     check(tmp_path, write(tmp_path / "projects", maker().tree))

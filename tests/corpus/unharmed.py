@@ -95,8 +95,16 @@ class Comparison:
         agents |= set(re.findall(r"agent-(.+?)(?:\.meta\.json|\.jsonl)$", self.zone.path))
         return agents | {agent for agent in self.zone.named if agent}
 
-    def _named(self, *words: object) -> bool:
-        return any(word in self.zone.named or word in self.zone.calls for word in words if word)
+    def _named(self, *words: str) -> bool:
+        """Whether any of the words is in the zone, or has a character that only damage puts there."""
+        return any(
+            word in self.zone.named
+            or word in self.zone.calls
+            or "\ufffd" in word
+            or not word.isprintable()
+            for word in words
+            if word
+        )
 
     def _foreign(self, row: Row) -> bool:
         return "source" in row and row["source"]["path"] != self.zone.path
@@ -143,8 +151,7 @@ class Comparison:
 
         def excused(row: Row) -> bool:
             kind = row["type"].split(":")[-1]
-            odd = "\ufffd" in kind or not kind.isprintable()
-            return not kind or odd or self._named(kind, row["subtype"])
+            return not kind or self._named(kind, row["subtype"])
 
         self._same("record_kinds", fields, excused)
 

@@ -70,6 +70,13 @@ def recover(line: bytes, offset: int, decoder: msgspec.json.Decoder[Record]) -> 
         if piece.value is None:
             faults.append(LineFault(place, piece.length, piece.reason, piece.detail))
             continue
+        try:  # a record reads the same on a line of its own and glued to others
+            whole = decoder.decode(text[piece.start : piece.start + piece.length])
+        except (ValueError, RecursionError):
+            pass
+        else:
+            records.append(Located(place, piece.length, whole))
+            continue
         try:
             record, repairs = _lenient(piece.value)
         except RecursionError:
@@ -126,6 +133,9 @@ def _stripped(line: bytes) -> bytes:
     return text
 
 
+_BLANK = " \t\r\x00\ufeff"
+
+
 class _Piece(NamedTuple):
     """A stretch of a line: an object, or what could not be read up to the next one; in bytes of the line."""
 
@@ -157,8 +167,9 @@ def _pieces(text: str) -> Iterator[_Piece]:
         length = len(text[position:end].encode("utf-8", "surrogateescape"))
         yield _Piece(start, length, found.value, found.reason, found.detail)
         start += length
-        while end < len(text) and text[end] in " \t\r\x00":
-            end, start = end + 1, start + 1
+        while end < len(text) and text[end] in _BLANK:
+            start += len(text[end].encode())
+            end += 1
         position = end
 
 

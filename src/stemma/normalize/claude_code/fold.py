@@ -35,7 +35,7 @@ _NEW_PROCESS = ("SessionStart:resume", "SessionStart:startup")
 _EXITS = ("exit", "quit")
 """Commands by which a person leaves."""
 
-_BRACE = ord("}")
+_OPEN, _CLOSE = b"{}"
 _SKILL_BODY = "Base directory for this skill:"
 
 
@@ -58,10 +58,8 @@ def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]])
     for offset, line in lines:
         if not line:
             continue
-        if (
-            line[-1] != _BRACE
-        ):  # white space behind a record may be read apart from it: it is no part of it
-            line = line.rstrip(b" \t\r\x00")  # noqa: PLW2901 - the line without it
+        if line[0] != _OPEN or line[-1] != _CLOSE:
+            offset, line = _trimmed(offset, line)  # noqa: PLW2901 - the record without what stands around it
         try:
             record = decode.decode(line)
         except (ValueError, RecursionError):
@@ -75,6 +73,12 @@ def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]])
         handle(context, offset, len(line), record)
     out.state = save(memory)
     return out
+
+
+def _trimmed(offset: int, line: bytes) -> tuple[int, bytes]:
+    """A line without the white space around it: that may be read apart from the record, and so is no part of it."""
+    text = line.lstrip(b" \t\r\x00")
+    return offset + len(line) - len(text), text.rstrip(b" \t\r\x00")
 
 
 def _place(context: Context, offset: int, length: int, record: Record) -> None:
