@@ -81,10 +81,10 @@ class Comparison:
                 )
                 if row["kind"] == "spawn_block" and mine:
                     prompts.add(row["link"])
-                if mine and row["kind"] in ("dispatch", "run_state"):
-                    runs.add(row["subject"])
                 if mine or row["link"] in self.zone.calls:
-                    agents.add(row["subject"])
+                    (runs if row["kind"] in ("dispatch", "run_state") else agents).add(
+                        row["subject"]
+                    )
             for row in dump.get("participations", ()):
                 if row["source"]["path"] == self.zone.path or row["prompt_digest"] in prompts - {
                     ""
@@ -96,15 +96,10 @@ class Comparison:
         return agents | {agent for agent in self.zone.named if agent}
 
     def _named(self, *words: str) -> bool:
-        """Whether any of the words is in the zone, or has a character that only damage puts there."""
-        return any(
-            word in self.zone.named
-            or word in self.zone.calls
-            or "\ufffd" in word
-            or not word.isprintable()
-            for word in words
-            if word
-        )
+        """Whether any of the words stands in the zone, or has a character that only damage puts there."""
+        text = self.zone.text.decode("utf-8", "replace")
+        odd = ("\ufffd" in word or not word.isprintable() for word in words)
+        return any(word and word in text for word in words) or any(odd)
 
     def _foreign(self, row: Row) -> bool:
         return "source" in row and row["source"]["path"] != self.zone.path

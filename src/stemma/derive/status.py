@@ -176,9 +176,9 @@ def _from_own(evidence: AgentEvidence, starts: list[int]) -> list[_Observation]:
     for one in latest_parts(evidence.parts):
         part = one.part
         run = _run_at(starts, part.status_at)
-        if part.status == Status.ERROR:
+        if part.status in (Status.ERROR, Status.COMPLETED):
             found.append(
-                _Observation(run, True, Grade.DERIVED, part.status_at, Status.ERROR, part.status_reason,
+                _Observation(run, True, Grade.DERIVED, part.status_at, part.status, part.status_reason,
                              "its own last record")
             )  # fmt: skip
         elif part.status == Status.WAITING and part.status_reason.startswith("turn-done"):

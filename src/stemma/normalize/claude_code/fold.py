@@ -214,12 +214,16 @@ def _meta(context: Context, record: Record, text: str) -> None:
     context.emit(EventType.INSTRUCTION_LOADED, name, "skill_body", directory)
 
 
+def _names_child(record: Record) -> bool:
+    """Whether the result of a call that is in no record may be that of a spawn."""
+    head = memoryview(record.toolUseResult)[:2048].tobytes()
+    return b'"agentId"' in head or b'"workflowName"' in head
+
+
 def _tool_result(context: Context, record: Record, block: Block, ordinal: int) -> None:
     execution, text, structured = tools.returned(context, record, block, ordinal)
     name = execution.name
-    if name in tools.SPAWNING or (
-        not name and b'"agentId"' in memoryview(record.toolUseResult)[:2048].tobytes()
-    ):
+    if name in tools.SPAWNING or (not name and _names_child(record)):
         subagents.spawn_returned(context, record, execution, text)
     elif name == "SendMessage":
         subagents.resumed(context, record, execution)
