@@ -17,8 +17,10 @@ import typer
 
 from stemma.cli.app import app
 from stemma.operate.once import IngestAnswer
+from stemma.store.answers.analyses import CompactionAnswer, ReconcileAnswer, SavingsAnswer
 from stemma.store.answers.events import EventsAnswer, Shown
 from stemma.store.answers.health import Health
+from stemma.store.answers.receipt import ReceiptAnswer
 from stemma.store.answers.sessions import SessionsAnswer, Tree
 from stemma.store.answers.usage import UsageAnswer
 
@@ -32,6 +34,10 @@ ANSWERS: dict[str, type[msgspec.Struct]] = {
     "events": EventsAnswer,
     "show": Shown,
     "doctor": Health,
+    "cost receipt": ReceiptAnswer,
+    "cost savings": SavingsAnswer,
+    "cost compaction": CompactionAnswer,
+    "cost reconcile": ReconcileAnswer,
 }
 
 _NOTE = "Written by `tools/make_reference.py`; change the program, not this page."
@@ -92,11 +98,22 @@ def cli() -> str:
     """The page of commands."""
     group: Any = typer.main.get_command(app)
     parts = [_CLI_HEAD]
-    for name, command in group.commands.items():
+    for name, command in _commands(group):
         parts.append(f"\n## stemma {name}\n\n{_prose(command.help)}\n")
         rows = [_parameter(one) for one in command.params]
         parts.append("\n".join(["| parameter | meaning |", "|---|---|", *rows]) + "\n")
     return "\n".join(part.strip("\n") + "\n" for part in parts)
+
+
+def _commands(group: Any, above: str = "") -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - see below
+    """Commands by name; a group is one itself when it does something by itself."""
+    for name, command in group.commands.items():
+        if not hasattr(command, "commands"):
+            yield above + name, command
+            continue
+        if command.invoke_without_command:
+            yield above + name, command
+        yield from _commands(command, f"{above}{name} ")
 
 
 def _parameter(one: Any) -> str:  # noqa: ANN401 - the types of typer's own click are private
@@ -105,7 +122,8 @@ def _parameter(one: Any) -> str:  # noqa: ANN401 - the types of typer's own clic
     elif one.is_flag:
         name = one.opts[0]
     else:
-        name = f"{one.opts[0]} {one.metavar}".replace("|", "\\|")
+        name = f"{one.opts[0]} {one.metavar}"
+    name = name.replace("|", "\\|")
     return f"| `{name}` | {_prose(one.help)} |"
 
 

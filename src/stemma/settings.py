@@ -5,10 +5,8 @@ Every key can be given in the environment as ``STEMMA_<KEY>``; lists are separat
 A key that is not known is an error in every layer: a silent typo would be a setting not set.
 """
 
-import difflib
 import os
-import socket
-import tomllib
+import sys
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +15,6 @@ from typing import Annotated, Any, NamedTuple, get_type_hints
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
-import platformdirs
 
 from stemma.errors import SettingsError
 
@@ -107,11 +104,27 @@ class _Given(NamedTuple):
 
 def this_machine() -> Machine:
     """The machine Stemma runs on."""
-    return Machine(
-        host=socket.gethostname() or "localhost",
-        state_folder=platformdirs.user_state_path("stemma"),
-        config_folder=platformdirs.user_config_path("stemma"),
-    )
+    state, config = _folders()
+    return Machine(os.uname().nodename or "localhost", state, config)
+
+
+def _folders() -> tuple[Path, Path]:
+    """The platform's folders for state and configuration."""
+    system: str = sys.platform
+    home = os.environ.get("HOME", "")
+    if system == "linux" and home.startswith("/"):
+        # As platformdirs has it, which the status line cannot wait for; tests/unit/test_settings.py compares the two.
+        state, config = (
+            given if (given := os.environ.get(name, "")).startswith("/") else f"{home}/{default}"
+            for name, default in (
+                ("XDG_STATE_HOME", ".local/state"),
+                ("XDG_CONFIG_HOME", ".config"),
+            )
+        )
+        return Path(state, "stemma"), Path(config, "stemma")
+    import platformdirs  # noqa: PLC0415 - see above
+
+    return platformdirs.user_state_path("stemma"), platformdirs.user_config_path("stemma")
 
 
 def load(
@@ -156,13 +169,17 @@ def _file(machine: Machine, environment: Mapping[str, str]) -> Path:
 
 def _from_file(path: Path, *, required: bool) -> dict[str, _Given]:
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes()
     except FileNotFoundError:
         if required:
             raise SettingsError(f"{path}: no such file; {FILE_VARIABLE} names it") from None
         return {}
     except OSError as error:
         raise SettingsError(f"{path}: cannot be read: {error.strerror}") from error
+    import tomllib  # noqa: PLC0415 - only where there is a file: the status line is in a hurry
+
+    try:
+        content = tomllib.loads(text.decode("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path}: not valid TOML: {error}") from error
     origin = Origin(Layer.FILE, str(path))
@@ -195,6 +212,8 @@ def _from_flags(flags: Mapping[str, object]) -> dict[str, _Given]:
 def _known(keys: Mapping[str, object] | list[str], origin: Origin) -> None:
     for key in keys:
         if key not in _TYPES:
+            import difflib  # noqa: PLC0415 - only for a mistake
+
             near = difflib.get_close_matches(key, _TYPES, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"known are: {', '.join(_TYPES)}"
             raise SettingsError(f"{origin}: unknown setting {key!r}; {hint}")

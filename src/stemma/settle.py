@@ -46,6 +46,7 @@ def settle(writer: Writer, now: int) -> None:
         facts.put_run(derive_run(run, writer.loading.claims(session, run), members), session, run)
     for session in touched.lineages:
         _settle_lineage(writer, facts, session)
+    facts.move(touched.arrived)
     facts.journal(now)
 
 

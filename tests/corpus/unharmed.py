@@ -73,7 +73,7 @@ class Comparison:
 
     def _joined_agents(self) -> set[str]:
         """Agents that a call in the zone started, by its id or by its prompt, and those of the damaged file."""
-        prompts, agents, runs = set(), set(), set()
+        prompts, agents, runs = set[str](), set[str](), set[str]()
         for dump, new in ((self.before, False), (self.after, True)):
             for row in dump.get("claims", ()):
                 mine = row["source"]["path"] == self.zone.path and self.zone.holds(

@@ -9,7 +9,18 @@ import typer
 from typer.core import TyperGroup
 
 from stemma import __version__
-from stemma.cli import doctor, dump, events, ingest, sessions, show, tree, usage
+from stemma.cli import (
+    cost_detail,
+    doctor,
+    dump,
+    events,
+    ingest,
+    sessions,
+    show,
+    statusline_command,
+    tree,
+    usage,
+)
 from stemma.errors import StemmaError
 
 FAILED = 1
@@ -59,8 +70,17 @@ for _name, _command in (
     ("show", show.command),
     ("dump", dump.command),
     ("doctor", doctor.command),
+    ("statusline", statusline_command.command),
 ):
     app.command(_name)(_command)
+
+cost = typer.Typer(
+    help="What it cost, and how that was computed.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+cost_detail.register(cost)
+app.add_typer(cost, name="cost")
 
 
 def _version(value: bool) -> None:

@@ -140,6 +140,7 @@ def count(claims: list[SourcedUsage], times: Callable[[str], SessionTimes]) -> C
     """
     if len(claims) == 1 and claims[0].claim.via != "search":
         return Counted(_only(claims[0]), {}, {})
+    claims = list({(c.source, c.generation, c.claim.offset): c for c in claims}.values())
     searches = _searches([c for c in claims if c.claim.via == "search"])
     held = [c for c in claims if c.claim.via == "transcript"] or [
         c for c in claims if c.claim.via == "progress"

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import platformdirs
-
 from stemma.derive.cost.book import PriceBook
 from stemma.derive.cost.shipped import price_book
 from stemma.errors import SettingsError
-from stemma.settings import Settings
+from stemma.settings import Settings, this_machine
 
 
 def prices_file(settings: Settings) -> Path:
@@ -19,7 +17,7 @@ def prices_file(settings: Settings) -> Path:
         settings: Settings in force; the key ``prices`` names the file.
     """
     named: Path | None = getattr(settings, "prices", None)
-    return named or platformdirs.user_config_path("stemma") / "prices.toml"
+    return named or this_machine().config_folder / "prices.toml"
 
 
 def load_book(settings: Settings) -> PriceBook:

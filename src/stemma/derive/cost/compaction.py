@@ -114,8 +114,13 @@ def compactions(
 
 
 def _real(cuts: Sequence[Sequence[Priced]]) -> list[Priced]:
-    """Responses of a model; the client's own messages have no prompt."""
-    return [one for cut in cuts for one in cut if one.charge.model != SYNTHETIC_MODEL]
+    """Responses of a model: neither the client's own messages nor extra passes inside a response have its prompt."""
+    return [
+        one
+        for cut in cuts
+        for one in cut
+        if one.charge.model != SYNTHETIC_MODEL and one.charge.requests
+    ]
 
 
 def _segment(cut: Sequence[Priced]) -> Segment:

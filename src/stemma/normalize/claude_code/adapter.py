@@ -8,7 +8,7 @@ from stemma.model.source import Placement
 from stemma.normalize.claude_code.decode import is_whole_object
 from stemma.normalize.claude_code.fold import fold
 from stemma.normalize.claude_code.sidecars import read_sidecar
-from stemma.normalize.claude_code.state import REVISION
+from stemma.normalize.claude_code.state import REVISION, restore, save
 from stemma.normalize.claude_code.versions import CAPABILITIES
 from stemma.normalize.port import Capability, Normalized
 from stemma.normalize.redact import sweep
@@ -24,8 +24,12 @@ class ClaudeCode:
         self, placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]
     ) -> Normalized:
         """See ``AgentAdapter.normalize``."""
-        out = fold(placement, state, lines)
+        memory = restore(state)
+        out = fold(placement, memory, lines)
         _redact(out)
+        out.state = save(
+            memory
+        )  # behind the redactor: memory is stored too, and holds the same turns and calls
         return out
 
     def is_whole(self, tail: bytes) -> bool:

@@ -17,7 +17,7 @@ from stemma.normalize.claude_code.context import Context, touch
 from stemma.normalize.claude_code.decode import recover
 from stemma.normalize.claude_code.kinds import ATTACHMENTS, SYSTEM_SUBTYPES, TYPES
 from stemma.normalize.claude_code.records import Block, Count, Message, Record, decoder
-from stemma.normalize.claude_code.state import MOST_AGENTS, remember, restore, save
+from stemma.normalize.claude_code.state import MOST_AGENTS, FoldState, remember
 from stemma.normalize.claude_code.text import (
     child_id,
     is_client_output,
@@ -39,19 +39,18 @@ _OPEN, _CLOSE = b"{}"
 _SKILL_BODY = "Base directory for this skill:"
 
 
-def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]]) -> Normalized:
+def fold(placement: Placement, memory: FoldState, lines: Iterable[tuple[int, bytes]]) -> Normalized:
     """Fold lines of one transcript or journal into events and claims.
 
     Args:
         placement: What the source's path says.
-        state: Memory so far, as ``state.save`` wrote it; empty at the start of a source.
+        memory: Memory so far, which is carried on. It shares values with what is returned.
         lines: Offset and bytes of each line, in order.
 
     Returns:
-        What the lines say, with the memory after them. Bad input becomes faults, never an exception.
+        What the lines say. Bad input becomes faults, never an exception.
     """
     out = Normalized()
-    memory = restore(state)
     context = Context(placement, memory, out)
     decode = decoder()
     handle = _journal_record if placement.kind is SourceKind.JOURNAL else _record
@@ -71,7 +70,6 @@ def fold(placement: Placement, state: bytes, lines: Iterable[tuple[int, bytes]])
             continue
         context.line = line
         handle(context, offset, len(line), record)
-    out.state = save(memory)
     return out
 
 

@@ -40,7 +40,7 @@ class Facts:
 
     def _keep(self, statement: str, session: str, bindings: tuple[object, ...]) -> None:
         before = self._writer.rows_written
-        self._writer.delete(statement, bindings)
+        self._writer.change(statement, bindings)
         if self._writer.rows_written != before:
             self.changed[session] = None
 
@@ -182,7 +182,7 @@ class Facts:
             if not state & STATE_SHARED and (key[0], session, at) not in own:
                 lost.add(session)
             if tuple(key) not in usage:
-                self._writer.delete(
+                self._writer.change(
                     "DELETE FROM usage WHERE message_id = ? AND request = ? AND part = ?",
                     tuple(key),
                 )
@@ -200,7 +200,7 @@ class Facts:
         ):
             if row not in held:
                 lost.add(row[1])
-                self._writer.delete(
+                self._writer.change(
                     "DELETE FROM message_sessions WHERE message_id = ? AND session = ?", row
                 )
         return lost
@@ -209,9 +209,23 @@ class Facts:
         """Write when a session that shares responses began, and when its first own response was; or that it shares none."""
         number = self._writer.names.id(session)
         if times is None:
-            self._writer.delete("DELETE FROM shared_sessions WHERE session = ?", (number,))
+            self._writer.change("DELETE FROM shared_sessions WHERE session = ?", (number,))
         else:
             self._writer.put("shared_sessions", [(number, *times)])
+
+    def move(self, sessions: Iterable[str]) -> None:
+        """Have the rows of sessions name the installation that they belong to by now; it may be another with several roots."""
+        if not self._writer.loading.has_several_instances():
+            return
+        for session in sessions:
+            number = self._writer.names.id(session)
+            instance = self._writer.loading.instance(session)
+            for table in ("sessions", "agents", "edges", "workflow_runs", "usage"):
+                self._keep(
+                    f"UPDATE {table} SET instance = ?1 WHERE session = ?2 AND instance <> ?1",
+                    session,
+                    (instance, number),
+                )
 
     def put_lineage(self, session: str, found: list[Lineage]) -> None:
         """Write where a session comes from."""

@@ -161,14 +161,18 @@ class Loading:
         return {self._names.text(owner): count for owner, count in rows}
 
     def instance(self, session: str) -> int:
-        """The installation that a session belongs to: of all that state its id, the one whose root sorts first."""
+        """The installation that a session belongs to: of all that state its id, the one whose root sorts first; 0 when none does."""
         found = self._connection.execute(
             "SELECT s.instance FROM (SELECT source FROM participations WHERE session = ?1 UNION "
             "SELECT source FROM claims WHERE session = ?1) p JOIN sources s ON s.id = p.source "
             "JOIN instances i ON i.id = s.instance ORDER BY i.root, i.host LIMIT 1",
             (self._names.find(session),),
         ).get
-        return int(found)
+        return int(found or 0)
+
+    def has_several_instances(self) -> bool:
+        """Whether sessions may be stated in more than one installation."""
+        return bool(self._connection.execute("SELECT count(*) > 1 FROM instances").get)
 
     # ------------------------------------------------------------------ sessions and agents
 

@@ -15,8 +15,6 @@ from stemma.model.money import pico_of
 from stemma.store.answers.moment import known
 from stemma.store.sqlite.read import ids
 
-_MOST_ORIGINS = 100
-
 
 class Bill(NamedTuple):
     """The client's last bill of a session.
@@ -145,21 +143,29 @@ def origins(connection: apsw.Connection, session: int) -> list[Origin]:
         connection: A reading connection.
         session: Number of the fork.
     """
-    found: list[Origin] = []
-    seen = {session}
-    waiting = [session]
-    until = 0
-    while waiting and len(found) < _MOST_ORIGINS:
-        fork = waiting.pop()
+    found: dict[int, int] = {}
+    waiting = [(session, 0)]
+    while waiting:
+        fork, limit = waiting.pop()
         began = connection.execute(
-            "SELECT coalesce(min(first_at), 0) FROM usage WHERE session = ? AND first_at > 0", (fork,)
+            "SELECT coalesce(min(first_at), 0) FROM usage WHERE session = ? AND first_at > 0",
+            (fork,),
         ).get
-        until = min((at for at in (int(began), until) if at), default=0)
+        until = min((at for at in (int(began), limit) if at), default=0)
         for (origin,) in connection.execute(
             "SELECT origin FROM lineage WHERE session = ? AND kind = 'fork'", (fork,)
         ):
-            if origin not in seen:
-                seen.add(origin)
-                waiting.append(origin)
-                found.append(Origin(origin, until))
-    return found
+            if origin != session and (origin not in found or 0 < until < found[origin]):
+                found[origin] = until
+                waiting.append((origin, until))
+    return [Origin(origin, until) for origin, until in sorted(found.items())]
+
+
+def shared_messages(connection: apsw.Connection, session: int) -> set[str]:
+    """Ids of the responses that a session holds together with others."""
+    return {
+        message
+        for (message,) in connection.execute(
+            "SELECT message_id FROM message_sessions WHERE session = ?", (session,)
+        )
+    }

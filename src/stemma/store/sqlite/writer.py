@@ -53,6 +53,7 @@ class Touched(Struct):
         lineages: Sessions with new lineage claims.
         main_threads: Sessions whose main thread changed in a way that may end agents; true: whoever drives the client,
             false: only if a program does.
+        arrived: Sessions that a source states for the first time, or does not state any more.
         shrunk: Claims were taken back.
     """
 
@@ -65,6 +66,7 @@ class Touched(Struct):
     runs: dict[tuple[str, str], None] = field(default_factory=dict)
     lineages: dict[str, None] = field(default_factory=dict)
     main_threads: dict[str, bool] = field(default_factory=dict)
+    arrived: dict[str, None] = field(default_factory=dict)
     shrunk: bool = False
 
     def __bool__(self) -> bool:
@@ -147,8 +149,8 @@ class Writer:
         """Write rows of a control table."""
         self._tables[table].put(rows)
 
-    def delete(self, statement: str, bindings: tuple[object, ...]) -> None:
-        """Delete rows of an evidence table."""
+    def change(self, statement: str, bindings: tuple[object, ...]) -> None:
+        """Delete or update rows of an evidence table."""
         before = self.connection.total_changes()
         self.connection.execute(statement, bindings)
         self.rows_written += self.connection.total_changes() - before
@@ -245,18 +247,20 @@ class Writer:
             "SELECT session, agent FROM participations WHERE source = ? AND generation = ?", key
         ):
             self._touch_part(self.names.text(session), self.names.text(agent), None, None)
+            self.touched.arrived[self.names.text(session)] = None
         for session, subject, kind, link in self.connection.execute(
             "SELECT session, subject, kind, link FROM claims WHERE source = ? AND generation = ?",
             key,
         ):
             self._touch_claim(self.names.text(session), subject, ClaimKind(kind), link)
+            self.touched.arrived[self.names.text(session)] = None
         for (message,) in self.connection.execute(
             "SELECT message_id FROM usage_claims WHERE source = ? AND generation = ?", key
         ):
             self.touched.fresh.pop(message, None)
             self.touched.messages[message] = None
         for table in SOURCE_TABLES:
-            self.delete(f"DELETE FROM {table} WHERE source = ? AND generation = ?", key)
+            self.change(f"DELETE FROM {table} WHERE source = ? AND generation = ?", key)
 
     # ------------------------------------------------------------------ what one stretch of a source says
 
@@ -289,6 +293,8 @@ class Writer:
         )
         self._record_kinds(key, found, fresh=fresh)
         self.record_claims(key, found.claims)
+        if not found.parts:
+            self.touched.arrived.update(dict.fromkeys(claim.session for claim in found.claims))
 
     def _record_events(
         self, key: tuple[int, int], events: list[PackedEvent], *, fresh: bool
@@ -360,6 +366,8 @@ class Writer:
             new = part if held is None else extended(held, part)
             rows.append(participation_row(numbers, key, new, self.names.id))
             self._touch_part(session, agent, held, new)
+            if held is None:
+                self.touched.arrived[session] = None
         self.put("participations", rows)
 
     def _record_kinds(self, key: tuple[int, int], found: Normalized, *, fresh: bool) -> None:
