@@ -71,6 +71,8 @@ class Database:
         self.path = path
         self.rows_written = collect_once(path, roots) if roots else 0
         self.connection: apsw.Connection = connect(path, writer=False)
+        ours = [fault for fault in self.faults() if fault.reason == "adapter"]
+        assert not ours, f"the adapter failed: {ours}"
 
     def rows(self) -> list[Row]:
         """Every row of usage, also what is in no total."""

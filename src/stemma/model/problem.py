@@ -11,7 +11,8 @@ class LineFault(Struct, frozen=True, gc=False):
     Attributes:
         offset: Where the unreadable bytes begin in their source.
         length: How many bytes they are.
-        reason: ``json``, ``not-an-object``, ``oversize`` or ``field``; a ``field`` fault lost only that field.
+        reason: ``json``, ``not-an-object``, ``oversize``, ``field`` (only that field was lost), or ``adapter`` (the
+            adapter itself failed on the record, which is a fault of ours).
         detail: The decoder's position or the field's path; never content.
     """
 

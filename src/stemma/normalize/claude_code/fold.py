@@ -9,7 +9,7 @@ import msgspec
 from stemma.model.claim import Body, ClaimKind
 from stemma.model.entity import MAIN, Compaction, Status, TurnStatus
 from stemma.model.event import EventType
-from stemma.model.problem import KindCount
+from stemma.model.problem import KindCount, LineFault
 from stemma.model.source import Placement, SourceKind
 from stemma.model.usage import LARGEST_STORED, SYNTHETIC_MODEL
 from stemma.normalize.claude_code import subagents, tools, turns, usage
@@ -53,7 +53,7 @@ def fold(placement: Placement, memory: FoldState, lines: Iterable[tuple[int, byt
     out = Normalized()
     context = Context(placement, memory, out)
     decode = decoder()
-    handle = _journal_record if placement.kind is SourceKind.JOURNAL else _record
+    handle = _contained(_journal_record if placement.kind is SourceKind.JOURNAL else _record)
     for offset, line in lines:
         if not line:
             continue
@@ -71,6 +71,21 @@ def fold(placement: Placement, memory: FoldState, lines: Iterable[tuple[int, byt
         context.line = line
         handle(context, offset, len(line), record)
     return out
+
+
+Handler = Callable[[Context, int, int, Record], None]
+
+
+def _contained(handle: Handler) -> Handler:
+    """The handler, with a fault of its own kept to the record at hand: it is stored, and no session is lost to it."""
+
+    def contained(context: Context, offset: int, length: int, record: Record) -> None:
+        try:
+            handle(context, offset, length, record)
+        except Exception as error:  # noqa: BLE001 - whatever it is, it costs one record and stands in the record
+            context.out.faults.append(LineFault(offset, length, "adapter", type(error).__name__))
+
+    return contained
 
 
 def _trimmed(offset: int, line: bytes) -> tuple[int, bytes]:
