@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -21,7 +22,16 @@ from pathlib import Path
 import msgspec
 
 from bench.corpus import generate
-from bench.peer_report import Comparison, Timing, explained, generated, ours, show, theirs
+from bench.peer_report import (
+    Comparison,
+    Timing,
+    copies_without_request,
+    explained,
+    generated,
+    ours,
+    show,
+    theirs,
+)
 
 VERSION = "20.0.24"
 """The newest one whose native build for Linux is published."""
@@ -35,6 +45,7 @@ class Command:
     Attributes:
         name: What it is called in the table.
         milliseconds: Its wall times.
+        processor: Its CPU times.
         output: What it printed last.
     """
 
@@ -49,6 +60,7 @@ class Command:
     ) -> None:
         self.name = name
         self.milliseconds: list[float] = []
+        self.processor: list[float] = []
         self.output = b""
         self._arguments = [str(one) for one in arguments]
         self._environment = environment
@@ -59,7 +71,7 @@ class Command:
         """Run it once; a failure ends the comparison."""
         if self._before is not None:
             self._before()
-        began = time.perf_counter()
+        began, spent = time.perf_counter(), _children()
         done = subprocess.run(  # noqa: S603 - our own command lines
             self._arguments,
             env=self._environment,
@@ -69,12 +81,26 @@ class Command:
         )
         if timed:
             self.milliseconds.append((time.perf_counter() - began) * 1000)
+            self.processor.append((_children() - spent) * 1000)
         self.output = done.stdout
 
     def timing(self) -> Timing:
         """Its figures."""
         taken = self.milliseconds
-        return Timing(self.name, statistics.median(taken), min(taken), max(taken), len(taken))
+        return Timing(
+            self.name,
+            statistics.median(taken),
+            min(taken),
+            max(taken),
+            min(self.processor),
+            len(taken),
+        )
+
+
+def _children() -> float:
+    """CPU seconds of all processes that have been waited for."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def install_peer(folder: Path, version: str) -> Path | None:
@@ -162,7 +188,7 @@ def compare(work: Path, *, megabytes: int, rounds: int, version: str) -> Compari
         [one.timing() for one in (*commands, cold)],
         ratio,
         sums,
-        explained(sums),
+        explained(sums, copies_without_request(corpus)),
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -20,6 +22,7 @@ class Timing(msgspec.Struct, frozen=True):
         median_ms: Median.
         least_ms: Fastest.
         most_ms: Slowest.
+        cpu_ms: Least CPU time, which says more on a machine that does other things as well.
         rounds: How often.
     """
 
@@ -27,6 +30,7 @@ class Timing(msgspec.Struct, frozen=True):
     median_ms: float
     least_ms: float
     most_ms: float
+    cpu_ms: float
     rounds: int
 
 
@@ -132,14 +136,67 @@ def generated(summary: CorpusSummary) -> Sums:
     )  # fmt: skip
 
 
-def explained(sums: dict[str, Sums]) -> list[str]:
-    """Where readers differ from the generator, who knows what is right, and from each other in money."""
+class _Message(msgspec.Struct):
+    id: str = ""
+    usage: dict[str, Any] = {}
+
+
+class _Line(msgspec.Struct):
+    type: str = ""
+    requestId: str | None = None  # noqa: N815 - the client's name
+    message: _Message | None = None
+
+
+def copies_without_request(corpus: Path) -> Sums:
+    """What the copies come to that old clients made of a forked session's history: they lack the request id.
+
+    A reader that takes message and request id together for the identity of a response counts them once more.
+    """
+    whole: set[str] = set()
+    copies: dict[str, tuple[int, int, int, int]] = {}
+    for path in corpus.rglob("*.jsonl"):
+        with path.open("rb") as lines:
+            for text in lines:
+                if b'"usage"' not in text:
+                    continue
+                line = msgspec.json.decode(text, type=_Line)
+                if line.type != "assistant" or line.message is None:
+                    continue
+                if line.requestId:
+                    whole.add(line.message.id)
+                    continue
+                used = line.message.usage
+                amounts = (
+                    used["output_tokens"],
+                    used["input_tokens"],
+                    used["cache_creation_input_tokens"],
+                    used["cache_read_input_tokens"],
+                )
+                copies[line.message.id] = max(amounts, copies.get(line.message.id, amounts))
+    output, given, write, read = (
+        sum(column)
+        for column in zip((0,) * 4, *(copies[one] for one in copies.keys() & whole), strict=True)
+    )
+    return Sums(given, output, write, read, None, [])
+
+
+def explained(sums: dict[str, Sums], copies: Sums) -> list[str]:
+    """Where readers differ from the generator, who knows what is right, and from each other in money.
+
+    Args:
+        sums: What each counted.
+        copies: See ``copies_without_request``.
+    """
     found = []
     truth = sums["generator"]
     for name, one in sums.items():
         for bucket in ("input", "output", "cache_write", "cache_read"):
             between = getattr(one, bucket) - getattr(truth, bucket)
-            if between:
+            if between and between == getattr(copies, bucket):
+                found.append(
+                    f"{name} counts {between:+,} {bucket} tokens: exactly the copies without request ids in forks of old clients"
+                )
+            elif between:
                 found.append(f"{name} counts {between:+,} {bucket} tokens against the generator")
     for name, one in sums.items():
         if one.unpriced_models:
@@ -155,10 +212,10 @@ def show(found: Comparison) -> None:
     out(
         f"corpus {found.corpus.bytes / 1e6:,.1f} MB, {found.corpus.files:,} files, {found.corpus.messages:,} responses\n\n"
     )
-    out(f"{'':38} {'median':>9} {'least':>9} {'most':>9}   ms wall\n")
+    out(f"{'':38} {'median':>9} {'least':>9} {'most':>9} {'CPU':>9}   ms\n")
     for one in found.timings:
         out(
-            f"{one.name:38} {one.median_ms:9,.1f} {one.least_ms:9,.1f} {one.most_ms:9,.1f}   of {one.rounds}\n"
+            f"{one.name:38} {one.median_ms:9,.1f} {one.least_ms:9,.1f} {one.most_ms:9,.1f} {one.cpu_ms:9,.1f}   of {one.rounds}\n"
         )
     if found.ratio is None:
         out("\nccusage could not be installed: nothing to compare with\n")

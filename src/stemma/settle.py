@@ -31,6 +31,18 @@ def settle(writer: Writer, now: int) -> None:
         facts.put_session(session, derive_session(session, parts, distinct))
     for session in _settle_usage(writer, facts, touched):
         touched.lineages[session] = None
+    _settle_agents(writer, facts, touched)
+    for session, run in touched.runs:
+        members = bool(writer.loading.agents_linked(session, run))
+        facts.put_run(derive_run(run, writer.loading.claims(session, run), members), session, run)
+    for session in touched.lineages:
+        _settle_lineage(writer, facts, session)
+    facts.move(touched.arrived)
+    facts.journal(now)
+
+
+def _settle_agents(writer: Writer, facts: Facts, touched: Touched) -> None:
+    """Derive touched agents, and those whose end may depend on a main thread that changed."""
     for session, surely in touched.main_threads.items():
         if surely or writer.loading.is_headless(session):
             for agent in writer.loading.unfinished(session):
@@ -41,13 +53,6 @@ def settle(writer: Writer, now: int) -> None:
             facts.put_agent(session, agent, None, [])
         else:
             facts.put_agent(session, agent, derived.fact, derived.proofs)
-    for session, run in touched.runs:
-        members = bool(writer.loading.agents_linked(session, run))
-        facts.put_run(derive_run(run, writer.loading.claims(session, run), members), session, run)
-    for session in touched.lineages:
-        _settle_lineage(writer, facts, session)
-    facts.move(touched.arrived)
-    facts.journal(now)
 
 
 def _settle_usage(writer: Writer, facts: Facts, touched: Touched) -> list[str]:

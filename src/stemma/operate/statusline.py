@@ -105,7 +105,7 @@ def standing(
         Exception: It cannot be read.
     """
     midnight = start_of_day(now, zone)
-    seen = glance(database, given.session_id or "", midnight)
+    seen = glance(database, given.session_id or "", midnight, now)
     recent = [price(one, book) for one in seen.recent]
     running = [
         one

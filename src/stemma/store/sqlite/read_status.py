@@ -10,13 +10,15 @@ from typing import NamedTuple
 
 import apsw
 
-from stemma.derive.cost.blocks import BLOCK
-from stemma.derive.cost.charge import ROLLUP_MICROSECONDS, Charge, charge_of
+from stemma.derive.cost.blocks import BLOCK, HOUR
+from stemma.derive.cost.charge import Charge, charge_of
 from stemma.derive.usage import STATE_ANOMALY, STATE_SYNTHETIC, CountedRequest
 from stemma.model.entity import MAIN
 from stemma.store.sqlite.connection import connect
 
 _PATIENCE_MILLISECONDS = 20
+_LOOK_BACK = (12, 4 * 24, 32 * 24, 10 * 365 * 24)
+"""Hours; who pauses for five of them once a day is served by the first or second."""
 _NOT_COUNTED = STATE_ANOMALY | STATE_SYNTHETIC
 
 
@@ -27,7 +29,7 @@ class Glance(NamedTuple):
         session: Charges of the session; nothing when the record does not have it.
         consumed: Bytes read of the session's transcripts, by path inside their root.
         recent: Charges since the day or the chain of blocks began, whichever is earlier.
-        chain: Since when no five hours passed without a request, microseconds.
+        chain: Since when no five hours passed without a request, microseconds; the present when that long none came.
     """
 
     session: list[Charge] | None
@@ -36,13 +38,14 @@ class Glance(NamedTuple):
     chain: int
 
 
-def glance(database: Path, session: str, today: int) -> Glance:
+def glance(database: Path, session: str, today: int, now: int) -> Glance:
     """Look up one session, and what is recent.
 
     Args:
         database: The database.
         session: Id of the session, or empty.
         today: Start of the day, microseconds.
+        now: The present, microseconds.
 
     Raises:
         StoreError: The database cannot be opened.
@@ -52,8 +55,7 @@ def glance(database: Path, session: str, today: int) -> Glance:
     try:
         connection.set_busy_timeout(_PATIENCE_MILLISECONDS)
         connection.execute("BEGIN")
-        chain = _chain(connection)
-        recent = _charges(connection, "u.first_at >= ?", min(today, chain))
+        recent, chain = _recent(connection, today, now)
         number = connection.execute(
             "SELECT s.session FROM names n JOIN sessions s ON s.session = n.id WHERE n.text = ?",
             (session,),
@@ -70,21 +72,35 @@ def glance(database: Path, session: str, today: int) -> Glance:
         connection.close()
 
 
-def _chain(connection: apsw.Connection) -> int:
-    """Start of the oldest quarter of an hour from which on no five hours passed without a request.
+def _recent(connection: apsw.Connection, today: int, now: int) -> tuple[list[Charge], int]:
+    """What is recent, looking back further for as long as that may change where a block began.
 
-    After five hours without a request a new block begins whatever came before (``blocks``), so nothing older matters.
+    Sessions are few, and usage is found by session: so nothing old is read.
     """
-    earliest = 0
-    for (quarter,) in connection.execute(
-        f"SELECT DISTINCT first_at / {ROLLUP_MICROSECONDS} FROM usage "
-        f"WHERE first_at > 0 AND state & {_NOT_COUNTED} = 0 ORDER BY 1 DESC"
-    ):
-        at = int(quarter) * ROLLUP_MICROSECONDS
-        if earliest and earliest - at >= BLOCK:
+    for hours in _LOOK_BACK:
+        since = min(today, now - hours * HOUR)
+        found = _charges(
+            connection,
+            "u.session IN (SELECT session FROM sessions WHERE last_at >= ?1) AND u.first_at >= ?1",
+            since,
+        )
+        chain = _chain(found, now)
+        if chain - since >= BLOCK:
+            return found, chain
+    return found, chain
+
+
+def _chain(charges: list[Charge], now: int) -> int:
+    """Since when no five hours passed without a request.
+
+    After five hours without one a new block begins whatever came before (``blocks``), so nothing older matters.
+    """
+    chain = now
+    for at in sorted((one.at for one in charges if one.at <= now), reverse=True):
+        if chain - at >= BLOCK:
             break
-        earliest = at
-    return earliest
+        chain = at
+    return chain
 
 
 def _charges(connection: apsw.Connection, condition: str, value: int) -> list[Charge]:
