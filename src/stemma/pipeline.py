@@ -247,6 +247,9 @@ class Ingest:
         data = b"".join(_contents(opened.fd, size))
         self.progress.bytes += len(data)
         found = self._adapter.sidecar(file.placement, data)
+        if held is not None and found is None and held.checkpoint.pending == len(data):
+            self._save(number, start, start.digest, opened.fingerprint, pending=len(data))
+            return  # as unreadable as before
         if held is not None:
             self._writer.reset(number, start.generation)
         if found is None:

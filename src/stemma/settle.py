@@ -64,12 +64,13 @@ def _settle_usage(writer: Writer, facts: Facts, touched: Touched) -> list[str]:
     loading = writer.loading
     counted, apart = _count(writer, list(touched.messages))
     lost = facts.put_usage(counted, touched.messages, shrinking=touched.shrunk or apart)
+    owners = {request.session for result in counted.values() for request in result.requests}
     new = _count_fresh(writer, touched)
     facts.put_usage(new)
     counted.update(new)
     holders = {session for result in counted.values() for session in result.holders}
     changed: list[str] = []
-    for session in sorted(holders | lost | set(touched.sessions)):
+    for session in sorted(holders | lost | owners | set(touched.sessions)):
         before = loading.shared_times(session)
         if before is None and session not in holders:
             continue

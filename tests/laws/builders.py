@@ -21,7 +21,11 @@ RUNS = ("wf_1", "wf_2")
 TOOLS = ("t1", "t2", "t3", "t4", "t5")
 PROMPTS = ("Warmup", "look around", "fix it", " ", "key sk-ant-REDACTED0123456789abcdef")
 VERSIONS = ("1.0.128", "2.0.60", "2.1.20", "2.1.62", "2.1.63", "2.1.332")
-TIMES = tuple(f"2026-11-03T10:{minute:02d}:{second:02d}.{5 * minute:03d}Z" for minute in (0, 1, 2, 30) for second in (0, 30))
+TIMES = tuple(
+    f"2026-11-03T10:{minute:02d}:{second:02d}.{5 * minute:03d}Z"
+    for minute in (0, 1, 2, 30)
+    for second in (0, 30)
+)
 
 
 class Where(NamedTuple):
@@ -160,8 +164,17 @@ def call(rng: random.Random, where: Where) -> Json:
 def spawn(rng: random.Random, where: Where) -> Json:
     """A response that starts an agent or a workflow."""
     del where
-    given = {"prompt": rng.choice(PROMPTS), "description": "do", "subagent_type": _some(rng, "Explore", "fork")}
-    block = _block(rng, _some(rng, "Task", "Agent", "Workflow"), **given, run_in_background=_some(rng, True, False))
+    given = {
+        "prompt": rng.choice(PROMPTS),
+        "description": "do",
+        "subagent_type": _some(rng, "Explore", "fork"),
+    }
+    block = _block(
+        rng,
+        _some(rng, "Task", "Agent", "Workflow"),
+        **given,
+        run_in_background=_some(rng, True, False),
+    )
     return _said(rng, [block])
 
 
@@ -173,8 +186,20 @@ def result(rng: random.Random, where: Where) -> Json:
         "fine", "Exit code 3", "The user doesn't want to proceed", "Permission to use Bash denied",
         "[Request interrupted by user for tool use]", "ü" * 300,
     )  # fmt: skip
-    about = _some(rng, None, {"searchCount": rng.randint(0, 3)}, {"interrupted": True}, {"type": "update"}, "text")
-    return _result(rng, rng.choice(texts), toolUseResult=about, toolDenialKind=_some(rng, None, None, "user-rejected"))
+    about = _some(
+        rng,
+        None,
+        {"searchCount": rng.randint(0, 3)},
+        {"interrupted": True},
+        {"type": "update"},
+        "text",
+    )
+    return _result(
+        rng,
+        rng.choice(texts),
+        toolUseResult=about,
+        toolDenialKind=_some(rng, None, None, "user-rejected"),
+    )
 
 
 @kind
@@ -183,12 +208,19 @@ def spawned(rng: random.Random, where: Where) -> Json:
     del where
     status = _some(rng, "completed", "async_launched", "")
     abouts: tuple[Json, ...] = (
-        {"agentId": rng.choice(AGENTS), "status": status, "agentType": "Plan", "resolvedModel": "haiku"},
+        {
+            "agentId": rng.choice(AGENTS),
+            "status": status,
+            "agentType": "Plan",
+            "resolvedModel": "haiku",
+        },
         {"agentId": rng.choice(AGENTS), "status": status},
         {"runId": rng.choice(RUNS), "taskId": "k1", "workflowName": "w", "status": status},
         {"resumedAgentId": rng.choice(AGENTS)},
     )
-    return _result(rng, _some(rng, "done", f"agentId: {rng.choice(AGENTS)}"), toolUseResult=rng.choice(abouts))
+    return _result(
+        rng, _some(rng, "done", f"agentId: {rng.choice(AGENTS)}"), toolUseResult=rng.choice(abouts)
+    )
 
 
 @kind
@@ -208,7 +240,12 @@ def notified(rng: random.Random, where: Where) -> Json:
 def progress(rng: random.Random, where: Where) -> Json:
     """A progress record of an old client, with an agent's response in it, of another agent, or of a new process."""
     del where
-    inner = {"type": "assistant", "uuid": _some(rng, "u1", "u2"), "timestamp": rng.choice(TIMES), "message": _message(rng, [])}
+    inner = {
+        "type": "assistant",
+        "uuid": _some(rng, "u1", "u2"),
+        "timestamp": rng.choice(TIMES),
+        "message": _message(rng, []),
+    }
     data: tuple[Json, ...] = (
         {"type": "agent_progress", "agentId": rng.choice(AGENTS), "message": inner},
         {"type": "hook_progress", "hookName": _some(rng, "SessionStart:resume", "Stop")},
@@ -230,7 +267,12 @@ def sidechain(rng: random.Random, where: Where) -> Json:
         _said(rng, [{"type": "text", "text": "ok"}]),
     )
     agent = _some(rng, None, None, None, *AGENTS)
-    return {**rng.choice(shapes), "isSidechain": True, "agentId": agent, "parentUuid": _some(rng, None, "u1", "u2", "u3")}
+    return {
+        **rng.choice(shapes),
+        "isSidechain": True,
+        "agentId": agent,
+        "parentUuid": _some(rng, None, "u1", "u2", "u3"),
+    }
 
 
 @kind
@@ -285,7 +327,11 @@ def strange(rng: random.Random, where: Where) -> Json:
 def journal(rng: random.Random, where: Where) -> Json:
     """A line of a workflow's journal."""
     del where
-    return {"type": _some(rng, "launched", "started", "result"), "agentId": rng.choice(AGENTS), "label": "step"}
+    return {
+        "type": _some(rng, "launched", "started", "result"),
+        "agentId": rng.choice(AGENTS),
+        "label": "step",
+    }
 
 
 def record(rng: random.Random, name: str, where: Where) -> Json:
@@ -307,7 +353,9 @@ def record(rng: random.Random, name: str, where: Where) -> Json:
 
 def line(rng: random.Random, name: str, where: Where) -> bytes:
     """One record as a stretch of a file: mostly a line, now and then repeated, glued, torn, dressed up or garbage."""
-    text = json.dumps(record(rng, name, where), separators=(",", ":"), ensure_ascii=rng.random() < 0.5).encode()
+    text = json.dumps(
+        record(rng, name, where), separators=(",", ":"), ensure_ascii=rng.random() < 0.5
+    ).encode()
     shapes = (
         text + b"\n", text + b"\n", text + b"\n", text + b"\n", text + b"\r\n", text + b"\n" + text + b"\n", text,
         text + b" ", text[: rng.randint(1, len(text))] + b"\n", b"\xef\xbb\xbf" + text + b"\n", b"\x00\x00" + text + b"\n",
@@ -329,7 +377,12 @@ def sidecar(rng: random.Random) -> bytes:
 
 def run_state(rng: random.Random) -> bytes:
     """The summary of a workflow run."""
-    found = {"runId": _some(rng, *RUNS, None), "workflowName": "w", "status": "completed", "timestamp": rng.choice(TIMES)}
+    found = {
+        "runId": _some(rng, *RUNS, None),
+        "workflowName": "w",
+        "status": "completed",
+        "timestamp": rng.choice(TIMES),
+    }
     return json.dumps(found).encode()
 
 
@@ -354,9 +407,13 @@ NUMBERS = st.integers(0, 1 << 16)
 
 def transcripts(path: str, most: int = 10) -> st.SearchStrategy[bytes]:
     """The bytes of one transcript or journal."""
-    names = st.sampled_from(["journal"] if path.endswith("journal.jsonl") else sorted(set(KINDS) - {"journal"}))
+    names = st.sampled_from(
+        ["journal"] if path.endswith("journal.jsonl") else sorted(set(KINDS) - {"journal"})
+    )
     drawn = st.lists(st.tuples(names, NUMBERS), min_size=1, max_size=most)
-    return drawn.map(lambda chosen: b"".join(line(random.Random(n), name, FILES[path]) for name, n in chosen))
+    return drawn.map(
+        lambda chosen: b"".join(line(random.Random(n), name, FILES[path]) for name, n in chosen)
+    )
 
 
 @st.composite

@@ -62,7 +62,13 @@ def touch(path: Path, how: str) -> None:
         other.replace(path)
 
 
-def put(path: Path, before: bytes | None, after: bytes | None, seen: Callable[[], object], rng: random.Random) -> None:
+def put(
+    path: Path,
+    before: bytes | None,
+    after: bytes | None,
+    seen: Callable[[], object],
+    rng: random.Random,
+) -> None:
     """Bring a file from one content to another in some pieces, each of them seen: they are one generation.
 
     What both contents begin with is there all the time: without it the file would be a generation of its own for a moment.
@@ -143,7 +149,9 @@ def holds(history: History, seed: int) -> None:
 
 @examples(80)
 @given(histories(), NUMBERS)
-def test_the_same_generations_give_the_same_evidence_by_any_schedule(history: History, seed: int) -> None:
+def test_the_same_generations_give_the_same_evidence_by_any_schedule(
+    history: History, seed: int
+) -> None:
     """Each generation read at once or in pieces, with restarts and crashes; a touched file writes nothing."""
     holds(history, seed)
 

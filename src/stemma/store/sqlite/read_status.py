@@ -77,6 +77,8 @@ def _recent(connection: apsw.Connection, today: int, now: int) -> tuple[list[Cha
 
     Sessions are few, and usage is found by session: so nothing old is read.
     """
+    found: list[Charge] = []
+    chain = now
     for hours in _LOOK_BACK:
         since = min(today, now - hours * HOUR)
         found = _charges(
@@ -86,7 +88,7 @@ def _recent(connection: apsw.Connection, today: int, now: int) -> tuple[list[Cha
         )
         chain = _chain(found, now)
         if chain - since >= BLOCK:
-            return found, chain
+            break
     return found, chain
 
 
