@@ -76,7 +76,7 @@ def put(
     if after is None:
         path.unlink(missing_ok=True)
         return
-    common = len(os.path.commonprefix([before, after])) if before is not None else 0
+    common = len(os.path.commonprefix([before, after])) if before is not None else 0  # noqa: RUF071 - byte by byte is what is meant
     ends = sorted(rng.randint(common, len(after)) for _ in range(rng.randint(0, 2)))
     path.parent.mkdir(parents=True, exist_ok=True)
     for end in ends:
