@@ -219,10 +219,11 @@ class Ingest:
             elif isinstance(piece, OversizeLine):
                 fault = LineFault(piece.offset, piece.length, "oversize", "")
                 found, digest = Normalized(faults=[fault], state=state), piece.digest
-            elif self._adapter.is_whole(tail := piece.data.rstrip(b" \t\r")):
-                # White space behind a record is left with the newline that may follow: it may come later than the record.
+            elif whole := self._adapter.whole_length(piece.data):
+                # What stands behind the records waits for its newline: it may come later than they did.
+                tail = piece.data[:whole]
                 found = self._adapter.normalize(file.placement, state, [(piece.offset, tail)])
-                digest, pending = digest.extend(tail), piece.length - len(tail)
+                digest, pending = digest.extend(tail), piece.length - whole
             else:
                 pending = piece.length
                 continue

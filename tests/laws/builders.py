@@ -20,6 +20,8 @@ AGENTS = ("a1", "a2", "x@team", "acompact-1")
 RUNS = ("wf_1", "wf_2")
 TOOLS = ("t1", "t2", "t3", "t4", "t5")
 PROMPTS = ("Warmup", "look around", "fix it", " ", "key sk-ant-REDACTED0123456789abcdef")
+SECRETS = (b"sk-ant-REDACTED0123456789abcdef", b"abcdef0123456789")
+"""Parts of what is said that must not be stored."""
 VERSIONS = ("1.0.128", "2.0.60", "2.1.20", "2.1.62", "2.1.63", "2.1.332")
 TIMES = tuple(
     f"2026-11-03T10:{minute:02d}:{second:02d}.{5 * minute:03d}Z"

@@ -16,11 +16,12 @@ from tests.laws.trees import Tree, content, tick
 
 from stemma.bootstrap import find_roots
 from stemma.collect.tail import read_blocks
-from stemma.model.source import RootSpec, TickOutcome
+from stemma.model.source import RootSpec, SourceFile, TickOutcome
 from stemma.normalize.claude_code.adapter import ClaudeCode
 from stemma.normalize.claude_code.locate import place
 from stemma.normalize.port import AgentAdapter
 from stemma.operate.collector import Collector
+from stemma.pipeline import Ingest, Progress
 from stemma.store.sqlite.writer import Writer
 
 IN_CI = os.environ.get("CI", "").lower() == "true"
@@ -138,8 +139,19 @@ class Observer:
 
 @contextmanager
 def cut_small(rng: random.Random) -> Iterator[None]:
-    """Read in small blocks, commit in small batches, keep events in small segments."""
+    """Read files in any order and in small blocks, commit in small batches, keep events in small segments."""
+    run = Ingest.run
+
+    def shuffled(
+        self: Ingest,
+        files: list[SourceFile],
+        now: Callable[[], int],
+        report: Callable[[Progress], None],
+    ) -> None:
+        run(self, rng.sample(files, len(files)), now, report)
+
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Ingest, "run", shuffled)
         blocks = functools.partial(read_blocks, block_bytes=rng.choice((64, 500, 1 << 20)))
         patch.setattr("stemma.pipeline.read_blocks", blocks)
         patch.setattr("stemma.pipeline.BATCH_STEPS", rng.choice((1, 2, 400)))

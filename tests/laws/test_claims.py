@@ -8,7 +8,9 @@ from typing import TypeVar
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.trees import SAMPLE, shared_folder, tick, tree_of, unruly, workplace, write
+from tests.laws.builders import trees
+from tests.laws.observing import examples
+from tests.laws.trees import SAMPLE, Tree, shared_folder, tick, tree_of, unruly, workplace, write
 
 from stemma.bootstrap import writing
 from stemma.derive.agents import derive_agent
@@ -67,7 +69,7 @@ def distinct(claims: list[SourcedUsage]) -> list[SourcedUsage]:
 
 @settings(deadline=None, max_examples=300)
 @given(st.lists(usage_claims(), min_size=1, max_size=7), st.randoms())
-def test_counting_does_not_depend_on_the_order_of_claims(
+def test_counting_does_not_depend_on_order_or_repetition_of_claims(
     claims: list[SourcedUsage], rng: random.Random
 ) -> None:
     """Also where times, counters and sessions tie."""
@@ -75,8 +77,9 @@ def test_counting_does_not_depend_on_the_order_of_claims(
     times = {"s1": SessionTimes(AT, 0), "s2": SessionTimes(AT, AT), "s3": SessionTimes(0, 0)}
     expected = count([copy(c) for c in claims], times.__getitem__)
     for _ in range(4):
-        rng.shuffle(claims)
-        assert count([copy(c) for c in claims], times.__getitem__) == expected
+        repeated = claims + rng.sample(claims, len(claims) // 2)
+        rng.shuffle(repeated)
+        assert count([copy(c) for c in repeated], times.__getitem__) == expected
     counted = [request for request in expected.requests if request.part_kind == "message"]
     assert len({(request.request, request.part) for request in counted}) == len(counted)
 
@@ -163,19 +166,35 @@ def test_agents_sessions_and_proofs_do_not_depend_on_order_or_repetition(seed: i
         write(folder, unruly(tree, rng, 0.05))
         with writing(folder / "a.db") as writer:
             tick(writer, folder)
-            pairs = agents_of(writer)
-            assert len(pairs) > 20
-            for session, agent in pairs:
-                evidence = writer.loading.evidence(session, agent)
-                expected = derive_agent(evidence)
-                other = shuffled(evidence, rng)
-                assert proofs(other) == proofs(evidence)
-                assert derive_agent(other) == expected
-            for session in {pair[0] for pair in pairs}:
-                parts = writer.loading.parts(session)
-                mixed = parts + parts[: len(parts) // 2]
-                rng.shuffle(mixed)
-                assert derive_session(session, parts) == derive_session(session, mixed)
+            assert len(agents_of(writer)) > 20
+            derives_alike(writer, rng)
+
+
+@examples(60)
+@given(trees(), st.integers(0, 1 << 16))
+def test_made_up_facts_do_not_depend_on_order_or_repetition(tree: Tree, seed: int) -> None:
+    """For agents that every kind of record names, in several transcripts, and for their sessions."""
+    with workplace() as folder:
+        write(folder, tree)
+        with writing(folder / "a.db") as writer:
+            tick(writer, folder)
+            derives_alike(writer, random.Random(seed))
+
+
+def derives_alike(writer: Writer, rng: random.Random) -> None:
+    """Derive every agent and session from its evidence, and from the same in another order and with repetitions."""
+    pairs = agents_of(writer)
+    for session, agent in pairs:
+        evidence = writer.loading.evidence(session, agent)
+        expected = derive_agent(evidence)
+        other = shuffled(evidence, rng)
+        assert proofs(other) == proofs(evidence)
+        assert derive_agent(other) == expected
+    for session in {pair[0] for pair in pairs}:
+        parts = writer.loading.parts(session)
+        mixed = parts + parts[: len(parts) // 2]
+        rng.shuffle(mixed)
+        assert derive_session(session, parts) == derive_session(session, mixed)
 
 
 def test_proofs_are_ranked_by_join_path() -> None:

@@ -120,6 +120,22 @@ def test_runs_of_one_version_grown_together_equal_ones_read_at_once(place: Path)
     holds(place, unruly(tree, random.Random(1), 0.05), 5)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_grown_real_sessions_equal_ones_read_at_once(place: Path, seed: int) -> None:
+    """Also for a sample of real sessions, with all files of their projects, that grow at the same time."""
+    corpus = tree_of(shared_folder() / "corpus" / "claude" / "projects")
+    rng = random.Random(seed)
+    projects = sorted({path.partition("/")[0] for path in corpus})
+    chosen = rng.sample(projects, min(3, len(projects)))
+    tree = {
+        path: data
+        for path, data in corpus.items()
+        if path.partition("/")[0] in chosen and len(data) < 500_000
+    }
+    assert len(tree) > 2
+    holds(place, tree, seed)
+
+
 @pytest.mark.parametrize(
     "series", ["768de5d6-9fad-475b-8a4f-dfa7ddc01bb0", "cc432c40-914a-4c1a-a972-0103199a736a"]
 )

@@ -157,7 +157,7 @@ def test_the_same_generations_give_the_same_evidence_by_any_schedule(
 
 
 @pytest.mark.slow
-@examples(1000)
+@examples(100)
 @given(histories(), NUMBERS)
 def test_the_same_generations_give_the_same_evidence_at_length(history: History, seed: int) -> None:
     """The same law on many more examples."""

@@ -10,6 +10,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.laws.builders import FILES, SECRETS
+from tests.laws.builders import transcripts as transcripts_of
+from tests.laws.observing import examples
 from tests.laws.trees import SAMPLE, shared_folder, tree_of, unruly
 
 from stemma.model.entity import Participation, extended
@@ -136,11 +139,16 @@ def test_any_partition_of_real_transcripts_folds_alike() -> None:
         holds(placement, data, rng, 2)
 
 
+def bound(patch: pytest.MonkeyPatch, most: int) -> None:
+    """Let every table of the memory hold only so many entries."""
+    for module in ("state", "tools", "subagents", "turns", "fold", "context"):
+        for name in ("MOST_OPEN_CALLS", "MOST_CHAIN_LINKS", "MOST_SPAWNS", "MOST_AGENTS"):
+            patch.setattr(f"stemma.normalize.claude_code.{module}.{name}", most, raising=False)
+
+
 def test_memory_is_bounded_and_forgetting_keeps_the_law(monkeypatch: pytest.MonkeyPatch) -> None:
     """With tables of a few entries each, cuts still leave no trace, and the state stays small."""
-    for module in ("state", "tools", "subagents", "turns", "fold", "context"):
-        for bound in ("MOST_OPEN_CALLS", "MOST_CHAIN_LINKS", "MOST_SPAWNS", "MOST_AGENTS"):
-            monkeypatch.setattr(f"stemma.normalize.claude_code.{module}.{bound}", 3, raising=False)
+    bound(monkeypatch, 3)
     rng = random.Random(9)
     for placement, data in SOURCES:
         holds(placement, unruly({"a.jsonl": data}, rng, 0.2)["a.jsonl"], rng, 3)
@@ -174,3 +182,32 @@ def test_endless_open_calls_do_not_grow_the_state() -> None:
     assert len(state.turns) <= memory.MOST_AGENTS
     assert len(state.spawns) <= memory.MOST_SPAWNS
     assert len(found.state) < 4_000_000
+
+
+MADE_UP = sorted(FILES)
+
+
+@examples(80)
+@given(st.data(), st.integers(0, 1 << 16))
+def test_any_partition_of_a_made_up_transcript_folds_alike(data: st.DataObject, seed: int) -> None:
+    """Every kind of record, ids that collide, lines that are glued, torn and dressed up; no memory holds a secret."""
+    path = data.draw(st.sampled_from(MADE_UP))
+    placement = place(tuple(path.split("/")))
+    assert isinstance(placement, Placement)
+    content = data.draw(transcripts_of(path, 25))
+    holds(placement, content, random.Random(seed), 3)
+    whole = ClaudeCode().normalize(placement, b"", lines_of(content))
+    assert not any(secret in whole.state for secret in SECRETS)
+
+
+@examples(60)
+@given(st.data(), st.integers(0, 1 << 16))
+def test_forgetting_keeps_the_law_for_made_up_transcripts(data: st.DataObject, seed: int) -> None:
+    """With a memory of two entries a table, so that nearly everything is forgotten."""
+    path = data.draw(st.sampled_from(MADE_UP))
+    placement = place(tuple(path.split("/")))
+    assert isinstance(placement, Placement)
+    content = data.draw(transcripts_of(path, 25))
+    with pytest.MonkeyPatch.context() as patch:
+        bound(patch, 2)
+        holds(placement, content, random.Random(seed), 3)

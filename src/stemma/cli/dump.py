@@ -37,7 +37,7 @@ def command(
     from stemma.store.sqlite.read import reading
 
     settings = settings_for(database)
-    with reading(settings.database) as connection, _target(output) as target:
+    with reading(settings.database) as connection, _target(output, settings.database) as target:
         for piece in _rows(connection) if everything else _neutral(connection):
             target.write(piece)
 
@@ -61,11 +61,15 @@ def _rows(connection: Connection) -> Iterator[bytes]:
 
 
 @contextmanager
-def _target(output: Path | None) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears whole or not at all."""
-    if output is None:
+def _target(output: Path | None, database: Path) -> Iterator[BinaryIO]:
+    """Standard output, or a regular file that appears whole or not at all; never the database or what belongs to it."""
+    if output is None or str(output) == "-":
         yield typer.get_binary_stream("stdout")
         return
+    if os.path.realpath(output).startswith(os.path.realpath(database)):
+        raise typer.BadParameter(f"{output} belongs to the database: name another file")
+    if output.is_symlink() or (output.exists() and not output.is_file()):
+        raise typer.BadParameter(f"{output} is no regular file: redirect standard output instead")
     draft = output.with_name(f".{output.name}.part")
     try:
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:

@@ -70,7 +70,7 @@ def _wide(found: list[Session], digits: int, zone: tzinfo | None, width: int) ->
     ]
     rows: list[list[Cell]] = [
         [
-            one.session_id[:digits],
+            clean(one.session_id)[:digits],
             moment(one.last_at, zone),
             _title(one),
             place(one),
@@ -103,7 +103,7 @@ def _narrow(found: list[Session], digits: int, zone: tzinfo | None, width: int) 
     today = datetime.now(UTC)
     rows: list[list[Cell]] = [
         [
-            one.session_id[:digits],
+            clean(one.session_id)[:digits],
             _title(one),
             short_moment(one.last_at, zone, today),
             compact(one.tokens.total),

@@ -87,7 +87,7 @@ def show(tree: Tree, zone: tzinfo | None) -> None:
 def _header(tree: Tree, zone: tzinfo | None, width: int) -> Iterator[Text]:
     one = tree.session
     yield Text(cut(clean(one.title), width), style="bold")
-    yield Text(f"session {one.session_id}")
+    yield Text(f"session {clean(one.session_id)}")
     client = " ".join(part for part in (one.product, one.client_version, one.entrypoint) if part)
     facts = [clean(one.branch), model(one.model), client]
     room = max(width - len(" · ".join(["", *facts])), _PLACE)

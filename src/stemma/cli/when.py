@@ -35,9 +35,10 @@ def end(text: str, zone: tzinfo | None) -> int:
     if day is None:
         return _time(text, zone) + 1
     try:
-        return _midnight(day + timedelta(days=1), zone)
+        following = day + timedelta(days=1)
     except OverflowError as error:
         raise _refusal(text) from error
+    return _midnight(following, zone)
 
 
 def _refusal(text: str) -> ValueError:
@@ -66,5 +67,12 @@ def _time(text: str, zone: tzinfo | None) -> int:
 
 
 def _microseconds(moment: datetime) -> int:
-    """Microseconds since 1970; a moment without a zone is in the machine's own."""
-    return (moment.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+    """Microseconds since 1970; a moment without a zone is in the machine's own.
+
+    Raises:
+        ValueError: It is outside the years that dates can name.
+    """
+    try:
+        return (moment.astimezone(UTC) - _EPOCH) // timedelta(microseconds=1)
+    except OverflowError as error:
+        raise ValueError(f"{moment:%Y-%m-%d} is outside the years that can be asked for") from error

@@ -90,8 +90,11 @@ class AgentAdapter(Protocol):
         """
         ...
 
-    def is_whole(self, tail: bytes) -> bool:
-        """Whether an unterminated last line is a complete record, and so may be taken before its newline arrives."""
+    def whole_length(self, tail: bytes) -> int:
+        """How many bytes of an unterminated last line are complete records, and so may be taken before its newline arrives.
+
+        Whatever follows them must not change what they say.
+        """
         ...
 
     def sidecar(self, placement: Placement, data: bytes) -> Normalized | None:

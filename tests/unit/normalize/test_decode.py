@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from msgspec import Raw
 
-from stemma.normalize.claude_code.decode import is_whole_object, recover, salvage, whole_object
+from stemma.normalize.claude_code.decode import recover, salvage, whole_length, whole_object
 from stemma.normalize.claude_code.records import ToolInput, decoder
 
 BOM = b"\xef\xbb\xbf"
@@ -98,12 +98,15 @@ def test_fields_of_the_wrong_type_are_left_out_and_named() -> None:
     ] == ["x", "y"]
 
 
-def test_a_whole_tail_is_one_that_ends_where_an_object_ends() -> None:
-    """So that it may be taken before its newline arrives."""
-    assert is_whole_object(b'{"type":"a"}')
-    assert is_whole_object(BOM + b'{"type":"a"}{"type":"b"} ')
-    for torn in (b"", b"{", b'{"a":1}x', b"[1]", b"12", b'{"a":"}', b'{"a":1}{"b":', b"\0"):
-        assert not is_whole_object(torn)
+def test_of_a_tail_whole_objects_may_be_taken() -> None:
+    """Before its newline arrives, and whatever stands behind them."""
+    two = BOM + b'{"type":"a"} {"type":"b"}'
+    assert whole_length(two) == len(two)
+    assert whole_length(two + b" \r") == len(two)
+    assert whole_length(two + b'{"c":') == len(two)
+    assert whole_length('{"a":"ü"}x'.encode()) == len('{"a":"ü"}'.encode())
+    for torn in (b"", b"{", b"x{}", b"[1]", b"12", b'{"a":"}', b"\0"):
+        assert whole_length(torn) == 0
 
 
 def test_a_document_is_one_whole_object() -> None:

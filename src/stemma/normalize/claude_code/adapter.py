@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stemma.model.source import Placement
-from stemma.normalize.claude_code.decode import is_whole_object
+from stemma.normalize.claude_code.decode import whole_length
 from stemma.normalize.claude_code.fold import fold
 from stemma.normalize.claude_code.sidecars import read_sidecar
 from stemma.normalize.claude_code.state import REVISION, restore, save
@@ -32,9 +32,9 @@ class ClaudeCode:
         )  # behind the redactor: memory is stored too, and holds the same turns and calls
         return out
 
-    def is_whole(self, tail: bytes) -> bool:
-        """See ``AgentAdapter.is_whole``."""
-        return is_whole_object(tail)
+    def whole_length(self, tail: bytes) -> int:
+        """See ``AgentAdapter.whole_length``."""
+        return whole_length(tail)
 
     def sidecar(self, placement: Placement, data: bytes) -> Normalized | None:
         """See ``AgentAdapter.sidecar``."""
@@ -59,13 +59,17 @@ def _redact(out: Normalized) -> None:
             setattr(holder, name, text)
 
 
+_PART_TEXTS = ("title", "first_prompt", "cwd", "branch", "type", "version", "entrypoint", "model")
+
+
 def _texts(out: Normalized) -> Iterator[tuple[object, str]]:
     """Every text that content was copied into, by its holder and field."""
     yield from ((event, "summary") for event in out.events if event.summary)
     yield from ((event, "subject") for event in out.events if "/" in event.subject)
     yield from ((turn, "prompt") for turn in out.turns.values())
     yield from ((tool, "target") for tool in out.tools.values())
-    yield from ((claim.body, "description") for claim in out.claims if claim.body.description)
+    for claim in out.claims:
+        body = claim.body
+        yield from ((body, name) for name in ("description", "type", "name") if getattr(body, name))
     for part in out.parts.values():
-        yield part, "title"
-        yield part, "first_prompt"
+        yield from ((part, name) for name in _PART_TEXTS if getattr(part, name))

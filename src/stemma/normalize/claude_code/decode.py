@@ -87,13 +87,21 @@ def recover(line: bytes, offset: int, decoder: msgspec.json.Decoder[Record]) -> 
     return Recovered(records, faults)
 
 
-def is_whole_object(tail: bytes) -> bool:
-    """Whether an unterminated tail is a complete JSON object, and so may be taken before its newline arrives."""
-    text = _stripped(tail).rstrip(b"\r \t")
-    if not (text.startswith(b"{") and text.endswith(b"}")):
-        return False
-    pieces = _pieces(text.decode("utf-8", "surrogateescape"))
-    return all(piece.value is not None for piece in pieces)
+def whole_length(tail: bytes) -> int:
+    """How much of an unterminated tail are complete JSON objects, which may be taken before its newline arrives.
+
+    An object shows where it ends: whatever follows, these bytes read the same on the finished line.
+    """
+    start = len(tail) - len(_stripped(tail))
+    if b"}" not in tail:
+        return 0
+    text = tail[start:].decode("utf-8", "surrogateescape")
+    end = position = 0
+    while (found := _object_at(text, position)).value is not None:
+        end = position = found.end
+        while position < len(text) and text[position] in _BLANK:
+            position += 1
+    return start + len(text[:end].encode("utf-8", "surrogateescape")) if end else 0
 
 
 def whole_object(data: bytes) -> dict[str, Any] | None:

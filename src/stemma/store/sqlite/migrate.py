@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import apsw
 
-from stemma.errors import MigrationEdited, SchemaTooNew
+from stemma.errors import MigrationEdited, SchemaTooNew, StoreError
 
 
 class Migration(NamedTuple):
@@ -50,8 +50,13 @@ def migrate(connection: apsw.Connection, migrations: list[Migration] | None = No
     Raises:
         MigrationEdited: A migration that was applied has another text now.
         SchemaTooNew: The database knows migrations that this program does not.
+        StoreError: The file is a database of another program.
     """
     steps = available() if migrations is None else migrations
+    foreign = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    ours = connection.execute("SELECT count(*) FROM sqlite_schema WHERE name = 'migrations'").get
+    if foreign and not ours:
+        raise StoreError("the file is a database of another program: name another one")
     connection.execute(
         "CREATE TABLE IF NOT EXISTS migrations "
         "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, checksum TEXT NOT NULL) STRICT"
