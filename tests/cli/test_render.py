@@ -71,7 +71,7 @@ def test_a_cut_text_fits(text: str, width: int, where: str) -> None:
 
 def test_paths_are_cut_in_the_middle() -> None:
     """They tell most at their end."""
-    assert cut("/home/ada/work/checkout/payment.py", 20, "middle") == "/home/…ut/payment.py"
+    assert cut("/home/ada/code/checkout/payment.py", 20, "middle") == "/home/…ut/payment.py"
     assert cut("a long title", 8) == "a long …"
 
 

@@ -72,6 +72,23 @@ def test_branches_and_folders_are_redacted_before_they_are_stored(run: Run, tmp_
         assert SECRET.encode() not in path.read_bytes()
 
 
+def test_agent_types_and_names_are_redacted_before_they_are_stored(
+    run: Run, tmp_path: Path
+) -> None:
+    """A sidecar states them freely, so they are texts like any other."""
+    root = transcript(tmp_path)
+    folder = root / "p" / "s1" / "subagents"
+    folder.mkdir(parents=True)
+    stated = {"agentType": f"kind {SECRET}", "name": f"name {SECRET}", "description": SECRET}
+    (folder / "agent-a1.meta.json").write_text(json.dumps(stated))
+    database = tmp_path / "a.db"
+    assert run("ingest", root, "--database", database).code == 0
+    connection = apsw.Connection(str(database))
+    assert connection.execute("SELECT count(*) FROM claims WHERE kind = 'sidecar'").get == 1
+    for path in tmp_path.glob("a.db*"):
+        assert SECRET.encode() not in path.read_bytes()
+
+
 def test_days_outside_the_calendar_are_refused(run: Run, sample: Path) -> None:
     """With a message, not a traceback."""
     for day in ("0001-01-01", "9999-12-31"):

@@ -48,7 +48,7 @@ def test_any_schedule_of_appends_gives_the_same_evidence(tree: Tree, seed: int) 
 
 
 @pytest.mark.slow
-@examples(100)
+@examples(1500)
 @given(trees(), SEEDS)
 def test_any_schedule_of_appends_gives_the_same_evidence_at_length(tree: Tree, seed: int) -> None:
     """The same law on many more examples."""

@@ -10,8 +10,9 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.laws.builders import FILES, SECRETS
+from tests.laws.builders import FILES
 from tests.laws.builders import transcripts as transcripts_of
+from tests.laws.kinds import SECRETS
 from tests.laws.observing import examples
 from tests.laws.trees import SAMPLE, shared_folder, tree_of, unruly
 
